@@ -1,0 +1,41 @@
+# `make run` and `make test` are all that a newcomer needs.
+GO          ?= go
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.PHONY: run build test unit clients lint vet staticcheck cross bench deps
+
+run: ## a whole cluster in one process, ready for any Redis client
+	$(GO) run ./cmd/bowline dev
+
+build: ## the binary, in bin/
+	$(GO) build -trimpath -o bin/bowline ./cmd/bowline
+
+test: deps lint unit clients ## everything that must pass before a change lands
+
+unit: ## all tests of this module
+	BOWLINE_REQUIRE_REDIS=1 $(GO) test -race -shuffle=on -timeout 15m ./...
+
+clients: ## other people's clients against the built binary
+	cd e2e && $(GO) vet ./... && BOWLINE_REQUIRE_REDIS=1 $(GO) test -shuffle=on -timeout 10m ./...
+
+lint: vet staticcheck cross ## what needs no running
+
+vet:
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
+	$(GO) vet ./...
+
+staticcheck:
+	$(GO) run $(STATICCHECK) ./...
+
+cross: ## compiles everywhere
+	@for p in $(PLATFORMS); do \
+		echo "build $$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/bowline || exit 1; \
+	done
+
+bench: ## one table beside redis-server
+	$(GO) run ./bench
+
+deps: ## what the tests need from Debian, when it is missing
+	scripts/test-deps

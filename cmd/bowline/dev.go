@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/devcluster"
+	"github.com/bowline-kv/bowline/internal/topology"
+)
+
+// stopTimeout bounds a graceful stop; afterwards connections are cut off.
+const stopTimeout = 10 * time.Second
+
+func devCommand() *cobra.Command {
+	var nodes, port, shards int
+	var dir string
+	c := &cobra.Command{
+		Use:   "dev",
+		Short: "Run a whole cluster in this process, for development",
+		Long: "Runs several nodes on loopback, with the slots in equal parts, until Ctrl-C.\n" +
+			"Data lives in memory only. Nothing is written, unless --dir is given.",
+		Args: cobra.NoArgs,
+	}
+	c.Flags().IntVar(&nodes, "nodes", 3, "number of nodes")
+	c.Flags().IntVar(&port, "port", 7001, "port of the first node; ports that are taken are passed over")
+	c.Flags().IntVar(&shards, "shards", 1, "shards of each node")
+	c.Flags().StringVar(&dir, "dir", "", "write the cluster map to cluster.map in this folder")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		log, err := newLogger(c.ErrOrStderr(), config.New())
+		if err != nil {
+			return err
+		}
+		cluster, err := devcluster.Start(devcluster.Options{
+			Nodes: nodes, Port: port, Shards: shards, Version: version, Log: log,
+		})
+		if err != nil {
+			return err
+		}
+		err = announce(c.OutOrStdout(), cluster, dir)
+		if err == nil {
+			<-c.Context().Done()
+			fmt.Fprintln(c.OutOrStdout(), "stopping")
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if stopErr := cluster.Stop(ctx); err == nil {
+			err = stopErr
+		}
+		return err
+	}
+	return c
+}
+
+// announce prints the nodes and what to type next, and writes the map.
+func announce(w io.Writer, c *devcluster.Cluster, dir string) error {
+	if dir != "" {
+		path := filepath.Join(dir, "cluster.map")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("make the folder for the cluster map: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(c.Map.String()), 0o644); err != nil {
+			return fmt.Errorf("write the cluster map: %w", err)
+		}
+		fmt.Fprintf(w, "The cluster map is in %s\n\n", path)
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "node\taddress\tslots\tid")
+	i, first := 0, 0
+	for g, m := range c.Map.Members() {
+		i++
+		if first == 0 {
+			first = m.Port
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", i, net.JoinHostPort(m.Host, fmt.Sprint(m.Port)), slotText(g), m.ID)
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("print the nodes: %w", err)
+	}
+	_, err := fmt.Fprintf(w, "\nThe cluster is ready. In another terminal:\n\n"+
+		"  redis-cli -c -p %[1]d set a 1\n"+
+		"  redis-cli -c -p %[1]d get a\n"+
+		"  redis-benchmark --cluster -p %[1]d -t set,get -q\n\n"+
+		"Ctrl-C stops it; the data is in memory only.\n", first)
+	return err
+}
+
+// slotText shows a group's slots, cut to a readable length.
+func slotText(g *topology.Group) string {
+	const most = 40
+	set := g.SlotSet()
+	text := set.String()
+	if len(text) > most {
+		text = fmt.Sprintf("%d slots", set.Len())
+	}
+	return text
+}

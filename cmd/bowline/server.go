@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/node"
+)
+
+func serverCommand() *cobra.Command {
+	var file string
+	c := &cobra.Command{
+		Use:   "server",
+		Short: "Run one node",
+		Long: "Runs one node until SIGTERM or Ctrl-C.\n\n" +
+			"Settings come from the defaults, the file named by --config (TOML when its name ends in\n" +
+			".toml, else the syntax of redis.conf), the environment (BOWLINE_MAXCLIENTS for maxclients)\n" +
+			"and flags, the later ones first. Every parameter of CONFIG GET is a flag.",
+		Args: cobra.NoArgs,
+	}
+	c.Flags().StringVar(&file, "config", "", "configuration file")
+	values := map[string]*string{}
+	for _, p := range config.All() {
+		values[p.Name] = c.Flags().String(p.Name, "", p.Doc)
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return explainFlag(err) })
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg := config.New()
+		if err := load(cfg, file, c, values); err != nil {
+			return err
+		}
+		return serve(c, cfg, file)
+	}
+	return c
+}
+
+// load reads all sources in their order.
+func load(cfg *config.Config, file string, c *cobra.Command, values map[string]*string) error {
+	if file != "" {
+		if err := cfg.LoadFile(file, os.ReadFile); err != nil {
+			return err
+		}
+	}
+	if err := cfg.LoadEnviron(os.Environ()); err != nil {
+		return err
+	}
+	for name, value := range values {
+		if c.Flags().Changed(name) {
+			if err := cfg.Load(name, []string{*value}, "--"+name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// explainFlag names the parameter that was probably meant.
+func explainFlag(err error) error {
+	_, name, found := strings.Cut(err.Error(), "unknown flag: --")
+	if !found {
+		return err
+	}
+	if known := config.Nearest(name); known != "" {
+		return fmt.Errorf("%w, did you mean --%s?", err, known)
+	}
+	return err
+}
+
+func serve(c *cobra.Command, cfg *config.Config, file string) error {
+	log, err := newLogger(c.ErrOrStderr(), cfg)
+	if err != nil {
+		return err
+	}
+	n, err := node.Start(node.Options{Config: cfg, Version: version, Log: log, ConfigFile: file})
+	if err != nil {
+		return err
+	}
+	for _, a := range n.Addrs() {
+		log.Info("ready to accept connections", "address", a.String(), "version", version, "pid", os.Getpid())
+	}
+	<-c.Context().Done()
+	log.Info("stopping")
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if err := n.Stop(ctx); err != nil {
+		return err
+	}
+	log.Info("stopped")
+	return nil
+}

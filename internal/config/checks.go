@@ -1,0 +1,64 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+var (
+	errHostname     = errors.New("Hostnames may only contain alphanumeric characters, hyphens or dots")
+	errHostnameLong = errors.New("Hostnames must be less than 256 characters")
+	errSaveNoSave   = errors.New("shutdown options SAVE and NOSAVE can't be used simultaneously")
+	errTitle        = errors.New("template format is invalid or contains unknown variables")
+	errNodeID       = errors.New("argument must be 40 lower-case hexadecimal digits")
+)
+
+func checkHostname(text string) error {
+	if len(text) > 255 {
+		return errHostnameLong
+	}
+	for _, c := range []byte(text) {
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !letter && (c < '0' || c > '9') && c != '-' && c != '.' {
+			return errHostname
+		}
+	}
+	return nil
+}
+
+func checkShutdown(text string) error {
+	words := strings.Split(text, " ")
+	if slices.Contains(words, "save") && slices.Contains(words, "nosave") {
+		return errSaveNoSave
+	}
+	return nil
+}
+
+func checkNodeID(text string) error {
+	if text != "" && (len(text) != 40 || strings.Trim(text, "0123456789abcdef") != "") {
+		return errNodeID
+	}
+	return nil
+}
+
+// titleVariables are what a title may show; the names are Redis's.
+var titleVariables = []string{"title", "listen-addr", "server-mode", "port", "tls-port", "unixsocket", "config-file"}
+
+// checkTitle refuses an empty template, an open brace and an unknown variable.
+func checkTitle(text string) error {
+	if text == "" {
+		return errTitle
+	}
+	for {
+		_, rest, found := strings.Cut(text, "{")
+		if !found {
+			return nil
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		if !closed || !slices.Contains(titleVariables, name) {
+			return errTitle
+		}
+		text = after
+	}
+}

@@ -1,0 +1,97 @@
+// Package engine is what command handlers are written against: the context of
+// one command, its arguments, and their parsing. The handlers themselves stand
+// in a package per family below it.
+//
+// A handler is a plain function. It runs under the locks of its keys, reads and
+// changes the key space through the [Ctx], writes exactly one reply, and emits
+// the effect of what it changed in canonical form. It knows nothing of sockets,
+// disks or clusters. Arguments and views of values die with the call: what must
+// stay is copied.
+package engine
+
+import (
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/reply"
+	"github.com/bowline-kv/bowline/internal/shard"
+	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/resp"
+)
+
+// Args are a command's arguments, its name first.
+type Args = [][]byte
+
+// Handler executes one command. The number of arguments was checked against the
+// command table.
+type Handler func(c *Ctx, args Args)
+
+// Ctx is what one command runs in. It belongs to one goroutine and is used
+// again for the next command.
+type Ctx struct {
+	// Tx is the hold on the key space; it carries the time and the database.
+	*shard.Tx
+	// W takes the reply.
+	W *resp.Writer
+	// Name is the command's name in lower case, for error texts.
+	Name string
+	// Config holds the settings.
+	Config *config.Config
+	// NowMicros is Tx.Now with more precision: unix microseconds.
+	NowMicros int64
+
+	scratch []byte
+}
+
+// Error writes an error reply; text is one of package reply.
+func (c *Ctx) Error(text string) { c.W.Error(text) }
+
+// StringForRead finds a string and counts the hit or miss. When ok is false the
+// reply was already written: a null, or an error for a value of another type.
+func (c *Ctx) StringForRead(key []byte) (e store.Entry, ok bool) {
+	e, found := c.Lookup(key)
+	if !found {
+		c.W.Null()
+		return e, false
+	}
+	return e, c.isString(e)
+}
+
+// StringForWrite finds a string that is about to be changed. When ok is false
+// the reply, an error for a value of another type, was already written.
+func (c *Ctx) StringForWrite(key []byte) (e store.Entry, found, ok bool) {
+	e, found = c.Find(key)
+	if !found {
+		return e, false, true
+	}
+	return e, true, c.isString(e)
+}
+
+func (c *Ctx) isString(e store.Entry) bool {
+	if e.Type != store.String {
+		c.Error(reply.WrongType)
+		return false
+	}
+	return true
+}
+
+// Int parses an argument. When ok is false the error was already written.
+func (c *Ctx) Int(arg []byte) (n int64, ok bool) {
+	n, ok = resp.ParseInt(arg)
+	if !ok {
+		c.Error(reply.NotInteger)
+	}
+	return n, ok
+}
+
+// Scratch gives an empty buffer that is valid until the command ends; the
+// handler gives the grown one back with [Ctx.KeepScratch].
+func (c *Ctx) Scratch() []byte { return c.scratch[:0] }
+
+// scratchKept is the largest scratch buffer that survives its command.
+const scratchKept = 64 << 10
+
+// KeepScratch keeps a buffer for the next command.
+func (c *Ctx) KeepScratch(b []byte) {
+	if cap(b) <= scratchKept {
+		c.scratch = b
+	}
+}

@@ -1,0 +1,28 @@
+// Package keys has the handlers of the commands on keys of any type.
+// [Handlers] maps each command's lower-case name to its handler.
+package keys
+
+import "github.com/bowline-kv/bowline/internal/engine"
+
+// Handlers are the commands on keys.
+var Handlers = map[string]engine.Handler{
+	"dbsize":      dbSize,
+	"del":         del,
+	"exists":      exists,
+	"expire":      expire,
+	"expireat":    expireAt,
+	"expiretime":  expireTime,
+	"flushall":    flushAll,
+	"flushdb":     flushDB,
+	"keys":        matching,
+	"persist":     persist,
+	"pexpire":     pExpire,
+	"pexpireat":   pExpireAt,
+	"pexpiretime": pExpireTime,
+	"pttl":        pTTL,
+	"scan":        scan,
+	"touch":       exists,
+	"ttl":         ttl,
+	"type":        typeOf,
+	"unlink":      del,
+}

@@ -1,0 +1,79 @@
+package lint
+
+// ranks is the house of docs/architecture.md: a package may import packages of
+// a lower rank only. A new package gets its place here first.
+var ranks = map[string]int{
+	"slot": 0,
+	"resp": 0,
+
+	"internal/glob":  1,
+	"internal/reply": 1,
+	"internal/page":  1,
+	"internal/vfs":   1,
+
+	"internal/command":  3,
+	"internal/topology": 3,
+	"internal/store":    3,
+	"internal/config":   3,
+	"internal/metrics":  3,
+
+	"internal/shard": 4,
+
+	"internal/engine":         5,
+	"internal/engine/keys":    6,
+	"internal/engine/strings": 6,
+	"internal/session":        6,
+	"internal/netdrive":       7,
+
+	"internal/server": 8,
+
+	"internal/node":       9,
+	"internal/devcluster": 10,
+
+	"cmd/bowline": 11,
+
+	// Generators, benchmarks and what only tests import stand on top.
+	"internal/command/gen": 20,
+	"internal/redistest":   20,
+	"internal/lint":        20,
+	"bench":                20,
+}
+
+// pure packages import nothing with a goroutine, clock, socket or file in it.
+var pure = []string{
+	"resp", "slot", "internal/glob", "internal/reply", "internal/command", "internal/topology",
+}
+
+// impure are the packages of the standard library that a pure one can't import.
+var impure = []string{
+	"os", "os/exec", "os/signal", "net", "net/http", "time", "sync", "sync/atomic", "context", "syscall",
+	"io/fs", "io/ioutil", "math/rand", "math/rand/v2", "crypto/rand", "log", "log/slog", "testing", "runtime",
+}
+
+// testOnly packages are imported by tests only.
+var testOnly = []string{"internal/redistest", "internal/lint"}
+
+// bannedCalls are kept out of internal/: time, disk, network and chance come in
+// from outside.
+var bannedCalls = map[string][]string{
+	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick"},
+	"net": {"Dial", "DialTimeout", "DialTCP", "DialUDP", "DialUnix", "DialIP",
+		"Listen", "ListenTCP", "ListenUDP", "ListenUnix", "ListenPacket", "ListenIP"},
+	"os": {"Open", "OpenFile", "OpenRoot", "OpenInRoot", "Create", "CreateTemp", "ReadFile", "WriteFile", "ReadDir",
+		"Mkdir", "MkdirAll", "MkdirTemp", "Remove", "RemoveAll", "Rename", "Stat", "Lstat", "Truncate",
+		"Link", "Symlink", "Chmod", "Chown", "Chtimes", "DirFS", "CopyFS"},
+	"math/rand":    {"*"},
+	"math/rand/v2": {"*"},
+	"crypto/rand":  {"*"},
+}
+
+// seeded are the functions of the random packages that use no global source.
+var seeded = map[string]bool{"New": true, "NewSource": true, "NewPCG": true, "NewChaCha8": true, "NewZipf": true}
+
+// outside may read clocks and open files and sockets.
+var outside = []string{
+	"internal/node", "internal/vfs", "internal/netdrive", "internal/redistest", "internal/lint", "internal/command/gen",
+}
+
+// bannedNames say nothing about what is inside.
+var bannedNames = []string{"util", "utils", "common", "helper", "helpers", "manager", "misc", "base"}

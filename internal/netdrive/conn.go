@@ -1,0 +1,124 @@
+package netdrive
+
+import (
+	"errors"
+	"net"
+	"os"
+	"time"
+
+	"github.com/bowline-kv/bowline/internal/session"
+)
+
+// conn is one connection of the portable driver; its goroutine runs [conn.run].
+type conn struct {
+	p   *Portable
+	nc  net.Conn
+	s   *session.Session
+	buf []byte // received and not yet consumed
+	out outbox
+}
+
+// The read buffer starts small, as most connections are idle, and grows with
+// what the client sends in one go.
+const (
+	readMin  = 512
+	readMax  = 64 << 10
+	readKept = 16 << 10 // a larger empty buffer is given back
+)
+
+// cut closes the socket; the goroutine then ends by itself. Any goroutine may
+// call it.
+func (c *conn) cut() { c.nc.Close() }
+
+func (c *conn) run() {
+	defer c.p.forget(c)
+	defer c.out.wait()
+	defer c.nc.Close()
+	c.out.init(c)
+	for c.read() {
+		if !c.consume() {
+			c.out.drain()
+			return
+		}
+	}
+	// At a graceful stop the replies are still delivered.
+	c.out.drain()
+}
+
+// read waits for bytes; false when the connection is over.
+func (c *conn) read() bool {
+	limits := c.p.o.Limits()
+	if limits.QueryBuffer > 0 && len(c.buf) > limits.QueryBuffer {
+		c.p.counters.queryLimit.Add(1)
+		c.p.o.Log.Warn("client closed: its request is over the query buffer limit",
+			"client", c.s.Remote(), "bytes", len(c.buf), "limit", limits.QueryBuffer)
+		return false
+	}
+	c.grow()
+	if c.p.stopping.Load() {
+		return false
+	}
+	if limits.Idle > 0 {
+		c.nc.SetReadDeadline(time.Now().Add(limits.Idle))
+		if c.p.stopping.Load() { // Shutdown's deadline may just have been overwritten
+			return false
+		}
+	}
+	n, err := c.nc.Read(c.buf[len(c.buf):cap(c.buf)])
+	c.buf = c.buf[:len(c.buf)+n]
+	if n > 0 {
+		c.p.counters.reads.Add(1)
+		c.p.counters.in.Add(uint64(n))
+		return true
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) && !c.p.stopping.Load() && limits.Idle <= 0 {
+		c.nc.SetReadDeadline(time.Time{}) // the idle limit was lifted meanwhile
+		return true
+	}
+	return false
+}
+
+// grow makes room for the next read: as much as the command being read is known
+// to lack, but never much more than was already received.
+func (c *conn) grow() {
+	if len(c.buf) < cap(c.buf) {
+		return
+	}
+	size := max(readMin, 2*cap(c.buf))
+	if size > readMax {
+		size = max(readMax, min(len(c.buf)+c.s.Missing(), 2*cap(c.buf)))
+		size = max(size, len(c.buf)+readMax/2)
+	}
+	bigger := make([]byte, len(c.buf), size)
+	copy(bigger, c.buf)
+	c.buf = bigger
+}
+
+// consume runs what was received; false when the connection is to be closed.
+func (c *conn) consume() bool {
+	in := c.buf
+	for more := true; more; {
+		var n int
+		n, more = c.feed(in)
+		in = in[n:]
+		if !c.out.flush() || c.s.Closing {
+			return false
+		}
+	}
+	if len(in) == 0 && cap(c.buf) > readKept {
+		c.buf = nil
+	} else {
+		c.buf = c.buf[:copy(c.buf, in)]
+	}
+	c.s.SetPending(len(c.buf))
+	return true
+}
+
+func (c *conn) feed(in []byte) (consumed int, more bool) {
+	b := c.p.batches.take()
+	if b == nil {
+		b = session.NewBatch(c.p.o.NewExecutor())
+	}
+	defer c.p.batches.give(b)
+	return b.Feed(c.s, c.p.o.Now(), in)
+}

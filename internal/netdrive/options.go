@@ -1,0 +1,54 @@
+package netdrive
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/bowline-kv/bowline/internal/session"
+)
+
+// Limits are the settings that a driver enforces. It asks for them again for
+// each connection and each read, so that they can change while it runs.
+type Limits struct {
+	// Clients is the largest number of connections.
+	Clients int
+	// Idle is how long a client may be silent; <= 0: for ever.
+	Idle time.Duration
+	// KeepAlive is the period of TCP keep-alive probes; <= 0: none.
+	KeepAlive time.Duration
+	// QueryBuffer is the largest incomplete request, in bytes; <= 0: no limit.
+	QueryBuffer int
+	// OutputHard is how many reply bytes may wait for a client; <= 0: no limit.
+	OutputHard int
+	// OutputSoft is how many may wait for longer than OutputSoftTime; <= 0: no limit.
+	OutputSoft     int
+	OutputSoftTime time.Duration
+	// LoopbackOnly refuses connections from other machines (protected mode).
+	LoopbackOnly bool
+}
+
+// Options are what a driver works with. All fields are needed.
+type Options struct {
+	// Registry lists the sessions.
+	Registry *session.Registry
+	// NewExecutor makes what runs the commands of one goroutine at a time.
+	NewExecutor func() session.Executor
+	// Now tells the time.
+	Now func() session.Instant
+	// Limits tells the settings of this moment. It must be cheap.
+	Limits func() Limits
+	// Log takes a line for what goes wrong with a connection.
+	Log *slog.Logger
+}
+
+// Stats counts what a driver did. Values only grow.
+type Stats struct {
+	// Rejected connections were refused: too many, or from another machine.
+	Rejected uint64
+	// In and Out are bytes read and written.
+	In, Out uint64
+	// Reads and Writes are system calls that moved bytes.
+	Reads, Writes uint64
+	// QueryLimit and OutputLimit are connections closed for these limits.
+	QueryLimit, OutputLimit uint64
+}

@@ -1,0 +1,218 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/netdrive"
+	"github.com/bowline-kv/bowline/internal/server"
+	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/shard"
+	"github.com/bowline-kv/bowline/internal/topology"
+)
+
+// Options say what a node is made of.
+type Options struct {
+	// Config holds the settings; needed.
+	Config *config.Config
+	// Version is the program's version.
+	Version string
+	// Log takes the node's log lines; needed.
+	Log *slog.Logger
+	// Listeners are sockets that are open already, and belong to the node from
+	// here on; nil: it opens those that the configuration names.
+	Listeners []net.Listener
+	// Map is the cluster map, and NodeID this node's id in it; nil: the
+	// configuration says where the map is, if the node is in a cluster at all.
+	Map    *topology.Map
+	NodeID topology.NodeID
+	// ConfigFile is the path of the configuration file, for INFO.
+	ConfigFile string
+}
+
+// Node is a running node.
+type Node struct {
+	log        *slog.Logger
+	cfg        *config.Config
+	space      *shard.Space
+	server     *server.Server
+	driver     *netdrive.Portable
+	now        func() session.Instant
+	listeners  []net.Listener
+	stop       chan struct{}
+	stopOnce   sync.Once
+	background sync.WaitGroup
+}
+
+// Start opens the listeners and serves them. When it returns an error nothing
+// is left running.
+func Start(o Options) (*Node, error) {
+	place, err := findPlace(o)
+	if err != nil {
+		return nil, err
+	}
+	listeners := o.Listeners
+	if listeners == nil {
+		if listeners, err = listen(o.Config); err != nil {
+			return nil, err
+		}
+	}
+	n := &Node{log: o.Log, cfg: o.Config, now: wallClock(), listeners: listeners, stop: make(chan struct{})}
+	if err := n.build(o, place); err != nil {
+		CloseListeners(listeners)
+		return nil, err
+	}
+	for _, l := range listeners {
+		n.background.Go(func() {
+			if err := n.driver.Serve(l); !errors.Is(err, netdrive.ErrStopped) {
+				n.log.Error("listener ended", "address", l.Addr().String(), "error", err)
+			}
+		})
+	}
+	n.background.Go(n.expire)
+	return n, nil
+}
+
+func (n *Node) build(o Options, p place) error {
+	seed, err := randomSeed()
+	if err != nil {
+		return err
+	}
+	databases := int(o.Config.Int(config.Databases))
+	if p.cluster != nil {
+		databases = 1
+	}
+	n.space = shard.NewSpace(shard.Options{
+		Shards:    p.shards,
+		Databases: databases,
+		LogBytes:  int(o.Config.Int(config.ReplBacklogSize)),
+		Seed:      seed,
+	})
+	runID := make([]byte, 20)
+	if _, err := rand.Read(runID); err != nil {
+		return fmt.Errorf("choose a run id: %w", err)
+	}
+	n.server = server.New(server.Options{
+		Config: o.Config,
+		Space:  n.space,
+		NodeID: p.id,
+		Now:    n.now,
+		Process: server.Process{
+			Version:     o.Version,
+			RunID:       hex.EncodeToString(runID),
+			PID:         os.Getpid(),
+			Port:        n.Port(),
+			ConfigFile:  o.ConfigFile,
+			Network:     "portable",
+			Driver:      func() netdrive.Stats { return n.driver.Stats() },
+			CPUSeconds:  cpuSeconds,
+			MemoryBytes: processBytes,
+		},
+	})
+	n.driver = netdrive.NewPortable(netdrive.Options{
+		Registry:    n.server.Registry(),
+		NewExecutor: n.server.NewExecutor,
+		Now:         n.now,
+		Limits:      n.limits,
+		Log:         n.log,
+	})
+	if p.cluster == nil {
+		return nil
+	}
+	return n.server.SetMap(p.cluster)
+}
+
+func randomSeed() (uint64, error) {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return 0, fmt.Errorf("choose a hash seed: %w", err)
+	}
+	return binary.LittleEndian.Uint64(b[:]), nil
+}
+
+// processBytes is the memory that the Go runtime holds, besides what it could
+// give back.
+func processBytes() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.StackInuse + m.MSpanInuse + m.MCacheInuse + m.BuckHashSys + m.GCSys + m.OtherSys
+}
+
+// limits reads the settings that the driver enforces.
+func (n *Node) limits() netdrive.Limits {
+	out := n.cfg.BufferLimit(config.LimitNormal)
+	return netdrive.Limits{
+		Clients:        int(n.cfg.Int(config.MaxClients)),
+		Idle:           time.Duration(n.cfg.Int(config.Timeout)) * time.Second,
+		KeepAlive:      time.Duration(n.cfg.Int(config.TCPKeepalive)) * time.Second,
+		QueryBuffer:    int(n.cfg.Int(config.ClientQueryBufferLimit)),
+		OutputHard:     int(out.Hard),
+		OutputSoft:     int(out.Soft),
+		OutputSoftTime: time.Duration(out.Seconds) * time.Second,
+		LoopbackOnly:   n.cfg.Bool(config.ProtectedMode) && n.server.Open(),
+	}
+}
+
+// expirePerStripe is how many keys a round deletes under one lock: few enough
+// that nobody waits noticeably for it.
+const expirePerStripe = 200
+
+// expire deletes keys whose time is over, hz times a second, and goes on without
+// a pause while there are more.
+func (n *Node) expire() {
+	tx := n.space.NewTx()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-n.stop:
+			return
+		case <-timer.C:
+		}
+		pause := time.Second / time.Duration(n.cfg.Int(config.HZ))
+		if tx.ExpireStep(n.now().Millis(), expirePerStripe) {
+			pause = 0
+		}
+		timer.Reset(pause)
+	}
+}
+
+// Addrs are the addresses that the node listens on.
+func (n *Node) Addrs() []net.Addr {
+	addrs := make([]net.Addr, len(n.listeners))
+	for i, l := range n.listeners {
+		addrs[i] = l.Addr()
+	}
+	return addrs
+}
+
+// Port is the TCP port for clients, 0 when there is none.
+func (n *Node) Port() int {
+	for _, l := range n.listeners {
+		if tcp, ok := l.Addr().(*net.TCPAddr); ok {
+			return tcp.Port
+		}
+	}
+	return 0
+}
+
+// Stop ends the node: no connection is accepted any more, each finishes the
+// commands that it sent. When ctx ends first, connections are cut off and an
+// error says so. It may be called more than once.
+func (n *Node) Stop(ctx context.Context) error {
+	n.stopOnce.Do(func() { close(n.stop) })
+	err := n.driver.Shutdown(ctx)
+	n.background.Wait()
+	return err
+}

@@ -1,0 +1,140 @@
+// Package reply is the table of error replies: the exact texts that clients
+// match on, each without its leading '-'. It holds nothing else.
+//
+// The texts are Redis's, as far as Redis has the case; they are part of the
+// protocol that clients speak.
+package reply
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Errors of several commands.
+const (
+	WrongType      = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	Syntax         = "ERR syntax error"
+	NotInteger     = "ERR value is not an integer or out of range"
+	NotFloat       = "ERR value is not a valid float"
+	OutOfRange     = "ERR value is out of range"
+	Overflow       = "ERR increment or decrement would overflow"
+	DecrOverflow   = "ERR decrement would overflow"
+	NaNOrInfinity  = "ERR increment would produce NaN or Infinity"
+	StringTooLong  = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
+	InvalidCursor  = "ERR invalid cursor"
+	DBIndex        = "ERR DB index is out of range"
+	InvalidDBIndex = "ERR invalid DB index"
+
+	ExpireNXConflict = "ERR NX and XX, GT or LT options at the same time are not compatible"
+	ExpireGTConflict = "ERR GT and LT options at the same time are not compatible"
+)
+
+// Errors of connections and authentication.
+const (
+	NoAuth          = "NOAUTH Authentication required."
+	WrongPass       = "WRONGPASS invalid username-password pair or user is disabled."
+	AuthNotNeeded   = "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"
+	NoProto         = "NOPROTO unsupported protocol version"
+	ProtoNotInteger = "ERR Protocol version is not an integer or out of range"
+	HelloNoAuth     = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"
+	MaxClients      = "ERR max number of clients reached"
+	ClientName      = "ERR Client names cannot contain spaces, newlines or special characters."
+	InvalidClientID = "ERR Invalid client ID"
+	Protected       = "DENIED Bowline runs in protected mode: no password is set, so only connections from this machine are accepted. Set a password (requirepass), or turn protected-mode off if the network around this server is trusted."
+)
+
+// Errors of a cluster.
+const (
+	ClusterDisabled  = "ERR This instance has cluster support disabled"
+	ClusterSelect    = "ERR SELECT is not allowed in cluster mode"
+	ClusterSlotUnset = "CLUSTERDOWN Hash slot not served"
+	ClusterDown      = "CLUSTERDOWN The cluster is down"
+	MasterDown       = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
+	ReadOnlyReplica  = "READONLY You can't write against a read only replica."
+	InvalidSlot      = "ERR Invalid or out of range slot"
+	NodeNotMaster    = "ERR The specified node is not a master"
+
+	InvalidSlotOrCount = "ERR Invalid slot or number of keys"
+)
+
+// CrossSlot is the reply to keys of different slots in a cluster. It names the
+// first two that differ.
+func CrossSlot(a, b int) string {
+	return "CROSSSLOT Keys in request don't hash to the same slot (slots " + strconv.Itoa(a) + " and " + strconv.Itoa(b) + ")"
+}
+
+// UnknownNode is the reply to a node id that is not in the map.
+func UnknownNode(id []byte) string { return "ERR Unknown node " + clip(id) }
+
+// TopologyIsGiven is the reply to a subcommand of CLUSTER ("cluster|meet") that
+// would change what the node only reads.
+func TopologyIsGiven(name string) string {
+	return "ERR " + strings.ToUpper(strings.ReplaceAll(name, "|", " ")) + " is not supported: the topology comes from the " +
+		"cluster map. Change the file that cluster-map names and restart the nodes"
+}
+
+// WrongArgs is the reply to a command (lower-case name) with too few or too
+// many arguments.
+func WrongArgs(name string) string {
+	return "ERR wrong number of arguments for '" + name + "' command"
+}
+
+// InvalidExpire is the reply to an expiry time that is not positive or
+// overflows.
+func InvalidExpire(name string) string { return "ERR invalid expire time in '" + name + "' command" }
+
+// UnsupportedOption is the reply to an option that EXPIRE and its family don't know.
+func UnsupportedOption(option []byte) string { return "ERR Unsupported option " + string(option) }
+
+// UnknownSubcommand is the reply to a container (upper-case name) with a
+// subcommand that it has not, or the wrong number of arguments for it.
+func UnknownSubcommand(container string, sub []byte) string {
+	return "ERR unknown subcommand '" + clip(sub) + "'. Try " + container + " HELP."
+}
+
+// HelloOption is the reply to an option that HELLO does not know.
+func HelloOption(option []byte) string {
+	return "ERR Syntax error in HELLO option '" + clip(option) + "'"
+}
+
+// UnrecognizedOption is the reply to an attribute that CLIENT SETINFO does not know.
+func UnrecognizedOption(option []byte) string {
+	return "ERR Unrecognized option '" + clip(option) + "'"
+}
+
+// ClientAttribute is the reply to a library name or version with bytes that
+// can't be printed.
+func ClientAttribute(name string) string {
+	return "ERR " + name + " cannot contain spaces, newlines or special characters."
+}
+
+// UnknownClientType is the reply to a filter that CLIENT LIST does not know.
+func UnknownClientType(name []byte) string { return "ERR Unknown client type '" + clip(name) + "'" }
+
+const clipped = 128
+
+func clip(b []byte) string {
+	if len(b) > clipped {
+		b = b[:clipped]
+	}
+	return string(b)
+}
+
+// UnknownCommand is the reply to a command that does not exist. It quotes the
+// name and the first arguments, both cut to a bounded length.
+func UnknownCommand(args [][]byte) string {
+	text := make([]byte, 0, 2*clipped)
+	quoted := 0
+	for _, a := range args[1:] {
+		if quoted >= clipped {
+			break
+		}
+		if left := clipped - quoted; len(a) > left {
+			a = a[:left]
+		}
+		before := len(text)
+		text = append(append(append(text, '\''), a...), "' "...)
+		quoted += len(text) - before
+	}
+	return "ERR unknown command '" + clip(args[0]) + "', with args beginning with: " + string(text)
+}

@@ -1,0 +1,153 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/reply"
+	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/shard"
+	"github.com/bowline-kv/bowline/internal/topology"
+	"github.com/bowline-kv/bowline/resp"
+	"github.com/bowline-kv/bowline/slot"
+)
+
+// clusterView is a map as one node sees it, with the replies that depend on
+// nothing else. It is immutable.
+type clusterView struct {
+	m       *topology.Map
+	view    topology.View
+	self    *topology.Member
+	group   *topology.Group
+	replica bool      // self is a replica of its group
+	slots   [2][]byte // CLUSTER SLOTS in RESP2 and RESP3
+	shards  [2][]byte // CLUSTER SHARDS in RESP2 and RESP3
+	nodes   string
+	info    string
+	// down: slots without an owner stop everything (cluster-require-full-coverage).
+	down bool
+}
+
+// ErrNotInMap is returned for a map that does not list the node.
+var ErrNotInMap = errors.New("node is not in the cluster map")
+
+// SetMap makes the node a member of a cluster. The map must list it, and its
+// group must not ask for more shards than the space has.
+func (srv *Server) SetMap(m *topology.Map) error {
+	self, group, ok := m.Member(srv.node)
+	if !ok {
+		return fmt.Errorf("%w: id %s, map version %d", ErrNotInMap, srv.node, m.Version)
+	}
+	if have := len(srv.space.Shards()); group.Shards() > have {
+		return fmt.Errorf("cluster map version %d asks for %d shards, this node has %d", m.Version, group.Shards(), have)
+	}
+	v := &clusterView{m: m, self: self, group: group, replica: self.Replica}
+	v.view = topology.View{
+		Self:      srv.node,
+		Endpoint:  preferredEndpoint(srv.cfg.String(config.ClusterPreferredEndpoint)),
+		NowMillis: srv.now().Millis(),
+		Partial:   !srv.cfg.Bool(config.ClusterRequireCoverage),
+	}
+	for i := range v.slots {
+		w := resp.Writer{Proto: 2 + i}
+		topology.AppendSlots(&w, m, &v.view)
+		v.slots[i] = w.B
+		w = resp.Writer{Proto: 2 + i}
+		topology.AppendShards(&w, m, &v.view)
+		v.shards[i] = w.B
+	}
+	v.nodes = topology.NodesText(m, &v.view)
+	v.info = topology.InfoText(m, &v.view)
+	v.down = !m.Serving(&v.view)
+	srv.cluster.Store(v)
+	srv.assign(v)
+	return nil
+}
+
+func preferredEndpoint(setting string) topology.Endpoint {
+	switch setting {
+	case "hostname":
+		return topology.ByHostname
+	case "unknown-endpoint":
+		return topology.ByNothing
+	}
+	return topology.ByIP
+}
+
+// assign opens and closes slots and shards as the map says.
+func (srv *Server) assign(v *clusterView) {
+	for id := range slot.ID(slot.Count) {
+		if g, index, ok := v.m.Owner(id); ok && g == v.group {
+			srv.space.Assign(id, index, shard.SlotServed)
+		} else {
+			srv.space.Assign(id, 0, shard.SlotElsewhere)
+		}
+	}
+	for _, sh := range srv.space.Shards() {
+		// A static map names replicas, but nothing has filled this one.
+		sh.SetGate(shard.GateReplica|shard.GateUnsynced, v.replica)
+	}
+}
+
+// sameSlot checks that w.slots are one slot where they must be, and leaves only
+// that one.
+func (w *Worker) sameSlot(s *session.Session) bool {
+	first := w.slots[0]
+	same := true
+	for _, other := range w.slots[1:] {
+		if other == first {
+			continue
+		}
+		same = false
+		if w.srv.cluster.Load() != nil {
+			s.W.Error(reply.CrossSlot(int(first), int(other)))
+			return false
+		}
+	}
+	if same {
+		w.slots = w.slots[:1]
+	}
+	return true
+}
+
+// refusal says, with the stripes locked, why the command can't run here, as
+// the bytes of an error reply; nil: it can.
+func (w *Worker) refusal(s *session.Session, spec *command.Spec, asking bool) []byte {
+	v := w.srv.cluster.Load()
+	gate := w.ctx.Gate()
+	if v == nil {
+		return nil
+	}
+	var out resp.Writer
+	if len(w.slots) == 0 { // no keys: FLUSHALL, KEYS and their like
+		if gate&shard.GateReplica != 0 && spec.Flags&command.FlagWrite != 0 {
+			out.Error(reply.ReadOnlyReplica)
+		}
+		return out.B
+	}
+	id := w.slots[0]
+	owner, _, owned := v.m.Owner(id)
+	reads := spec.Flags&command.FlagReadonly != 0
+	switch {
+	case !owned:
+		out.Error(reply.ClusterSlotUnset)
+	case v.down:
+		out.Error(reply.ClusterDown)
+	case w.ctx.SlotState(id) != shard.SlotServed:
+		out.B = v.appendMoved(out.B, id, owner)
+	case gate&shard.GateReplica != 0 && !(s.ReadOnly && reads):
+		out.B = v.appendMoved(out.B, id, owner)
+	case gate&shard.GateUnsynced != 0:
+		out.Error(reply.MasterDown)
+	}
+	return out.B
+}
+
+func (v *clusterView) appendMoved(dst []byte, id slot.ID, owner *topology.Group) []byte {
+	dst = strconv.AppendInt(append(dst, "-MOVED "...), int64(id), 10)
+	dst = v.view.AppendAddress(append(dst, ' '), owner.Primary())
+	return append(dst, "\r\n"...)
+}

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"strconv"
+
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/reply"
+	"github.com/bowline-kv/bowline/internal/session"
+)
+
+// handlers maps the commands about the node to their handlers.
+var handlers map[string]func(w *Worker, s *session.Session, args [][]byte)
+
+func init() { // not a literal: the handlers of CLUSTER are made by a call
+	handlers = map[string]func(w *Worker, s *session.Session, args [][]byte){
+		"asking":                  asking,
+		"cluster|countkeysinslot": clustered(clusterCountKeys),
+		"cluster|getkeysinslot":   clustered(clusterGetKeys),
+		"cluster|help":            clustered(clusterHelp),
+		"cluster|info":            clustered(clusterInfo),
+		"cluster|keyslot":         clustered(clusterKeySlot),
+		"cluster|links":           clustered(clusterLinks),
+		"cluster|myid":            clustered(clusterMyID),
+		"cluster|myshardid":       clustered(clusterMyShardID),
+		"cluster|nodes":           clustered(clusterNodes),
+		"cluster|replicas":        clustered(clusterReplicas),
+		"cluster|shards":          clustered(clusterShards),
+		"cluster|slaves":          clustered(clusterReplicas),
+		"cluster|slots":           clustered(clusterSlots),
+		"command":                 commandTable,
+		"command|count":           commandTable,
+		"command|docs":            commandTable,
+		"command|getkeys":         commandTable,
+		"command|getkeysandflags": commandTable,
+		"command|help":            commandTable,
+		"command|info":            commandTable,
+		"command|list":            commandTable,
+		"config|get":              configGet,
+		"config|help":             configHelp,
+		"config|resetstat":        configResetStat,
+		"config|set":              configSet,
+		"info":                    info,
+		"readonly":                readOnly,
+		"readwrite":               readWrite,
+		"time":                    timeNow,
+	}
+}
+
+func commandTable(_ *Worker, s *session.Session, args [][]byte) { command.Reply(&s.W, args) }
+
+func timeNow(w *Worker, s *session.Session, _ [][]byte) {
+	now := w.srv.now().Wall
+	s.W.Array(2)
+	s.W.BulkString(strconv.FormatInt(now/1e6, 10))
+	s.W.BulkString(strconv.FormatInt(now%1e6, 10))
+}
+
+func configGet(w *Worker, s *session.Session, args [][]byte) {
+	patterns := make([]string, 0, len(args)-2)
+	for _, a := range args[2:] {
+		patterns = append(patterns, string(a))
+	}
+	pairs := w.srv.cfg.Get(patterns...)
+	s.W.Map(len(pairs))
+	for _, p := range pairs {
+		s.W.BulkString(p[0])
+		s.W.BulkString(p[1])
+	}
+}
+
+func configSet(w *Worker, s *session.Session, args [][]byte) {
+	if len(args)%2 != 0 {
+		s.W.Error(reply.WrongArgs("config|set"))
+		return
+	}
+	var pairs [][2]string
+	for i := 2; i < len(args); i += 2 {
+		pairs = append(pairs, [2]string{string(args[i]), string(args[i+1])})
+	}
+	if err := w.srv.cfg.Set(pairs); err != nil {
+		s.W.Error(err.Error())
+		return
+	}
+	s.W.OK()
+}
+
+func configResetStat(w *Worker, s *session.Session, _ [][]byte) {
+	w.srv.resetStats()
+	s.W.OK()
+}
+
+func configHelp(_ *Worker, s *session.Session, _ [][]byte) {
+	writeHelp(s, "CONFIG", []string{
+		"GET <pattern> [<pattern> ...]", "Return the parameters that match, with their values.",
+		"RESETSTAT", "Set the counters that INFO shows to zero.",
+		"SET <parameter> <value> [<parameter> <value> ...]", "Change parameters, all of them or none.",
+	})
+}
+
+func info(w *Worker, s *session.Session, args [][]byte) {
+	sections := make([]string, 0, len(args)-1)
+	for _, a := range args[1:] {
+		sections = append(sections, string(a))
+	}
+	s.W.Verbatim("txt", string(w.srv.info.Append(nil, sections)))
+}

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/engine"
+	"github.com/bowline-kv/bowline/internal/engine/keys"
+	"github.com/bowline-kv/bowline/internal/engine/strings"
+	"github.com/bowline-kv/bowline/internal/metrics"
+	"github.com/bowline-kv/bowline/internal/netdrive"
+	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/shard"
+	"github.com/bowline-kv/bowline/internal/topology"
+)
+
+// RedisVersion is the version of Redis whose behaviour is offered.
+const RedisVersion = "7.4.0"
+
+// Options are what a server works with.
+type Options struct {
+	// Config holds the settings.
+	Config *config.Config
+	// Space is the key space.
+	Space *shard.Space
+	// NodeID is this node's id in cluster maps.
+	NodeID topology.NodeID
+	// Process describes the process for INFO.
+	Process Process
+	// Now tells the time.
+	Now func() session.Instant
+}
+
+// Process is what only the composition root knows.
+type Process struct {
+	// Version is the program's version.
+	Version string
+	// RunID is a random id of this start, 40 hexadecimal digits.
+	RunID string
+	// PID is the process id.
+	PID int
+	// Port is the TCP port for clients; 0: none.
+	Port int
+	// ConfigFile is the path of the configuration file; "": none.
+	ConfigFile string
+	// Network names the driver.
+	Network string
+	// Driver counts connections and bytes.
+	Driver func() netdrive.Stats
+	// CPUSeconds tells the CPU time of this process.
+	CPUSeconds func() (system, user float64)
+	// MemoryBytes tells the memory of this process besides keys and values.
+	MemoryBytes func() uint64
+}
+
+// Server is the commands' side of a node. Its methods may be called from any
+// goroutine.
+type Server struct {
+	cfg      *config.Config
+	space    *shard.Space
+	node     topology.NodeID
+	process  Process
+	now      func() session.Instant
+	started  session.Instant
+	registry *session.Registry
+	routes   [command.Count]route
+	info     *metrics.Info
+	cluster  atomic.Pointer[clusterView]
+	errors   errorCounts
+	baseline atomic.Pointer[driverBaseline]
+
+	mu      sync.Mutex // guards workers
+	workers []*Worker
+}
+
+// route says who answers a command; at most one field is set.
+type route struct {
+	keys    engine.Handler
+	session session.Handler
+	server  func(w *Worker, s *session.Session, args [][]byte)
+}
+
+// New makes a server that serves every slot itself, until it gets a map.
+func New(o Options) *Server {
+	srv := &Server{cfg: o.Config, space: o.Space, node: o.NodeID, process: o.Process, now: o.Now, started: o.Now()}
+	srv.registry = session.NewRegistry(srv)
+	for name, h := range strings.Handlers {
+		srv.route(name).keys = h
+	}
+	for name, h := range keys.Handlers {
+		srv.route(name).keys = h
+	}
+	for name, h := range session.Handlers {
+		srv.route(name).session = h
+	}
+	for name, h := range handlers {
+		srv.route(name).server = h
+	}
+	srv.info = metrics.NewInfo(srv.infoSources())
+	return srv
+}
+
+// route finds the place for a handler; that a name is not in the command table
+// is a bug.
+func (srv *Server) route(name string) *route {
+	spec := command.ByName(name)
+	if spec == nil {
+		panic(fmt.Sprintf("BUG: handler for %q, which is not in the command table", name))
+	}
+	return &srv.routes[spec.ID]
+}
+
+// Registry lists the client connections.
+func (srv *Server) Registry() *session.Registry { return srv.registry }
+
+// Identity implements [session.Host].
+func (srv *Server) Identity() session.Identity {
+	id := session.Identity{Server: "redis", Version: RedisVersion, Mode: "standalone", Role: "master", Databases: srv.space.Databases()}
+	if v := srv.cluster.Load(); v != nil {
+		id.Mode, id.Databases = "cluster", 1
+		if v.replica {
+			id.Role = "replica"
+		}
+	}
+	return id
+}
+
+// Authenticate implements [session.Host]. It takes the same time whatever the
+// password is.
+func (srv *Server) Authenticate(user string, password []byte) bool {
+	if user != session.DefaultUser {
+		return false
+	}
+	want := srv.cfg.String(config.RequirePass)
+	given, right := sha256.Sum256(password), sha256.Sum256([]byte(want))
+	return subtle.ConstantTimeCompare(given[:], right[:]) == 1 || want == ""
+}
+
+// Open implements [session.Host].
+func (srv *Server) Open() bool { return srv.cfg.String(config.RequirePass) == "" }
+
+// BulkMax implements [session.Host].
+func (srv *Server) BulkMax() int { return int(srv.cfg.Int(config.ProtoMaxBulkLen)) }

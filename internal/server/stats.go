@@ -1,0 +1,148 @@
+package server
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/netdrive"
+)
+
+// workerStats counts what one worker did. Only the worker adds, so that no two
+// cores write to the same line; INFO sums over the workers.
+type workerStats struct {
+	commands [command.Count]commandStats
+	unknown  atomic.Uint64
+}
+
+type commandStats struct {
+	calls, rejected, failed, nanos atomic.Uint64
+}
+
+// count records one command and its reply.
+func (w *Worker) count(spec *command.Spec, how outcome, answer []byte, nanos int64) {
+	failed := len(answer) > 0 && answer[0] == '-'
+	if failed {
+		w.srv.errors.add(answer)
+	}
+	if how == unknown {
+		w.stats.unknown.Add(1)
+		return
+	}
+	c := &w.stats.commands[spec.ID]
+	if how == rejected {
+		c.rejected.Add(1)
+		return
+	}
+	c.calls.Add(1)
+	c.nanos.Add(uint64(max(0, nanos)))
+	if failed {
+		c.failed.Add(1)
+	}
+}
+
+// summed is one row of commandstats.
+type summed struct {
+	spec                           *command.Spec
+	calls, rejected, failed, nanos uint64
+}
+
+// sumCommands gives the commands that were ever called or refused.
+func (srv *Server) sumCommands() []summed {
+	sums := make([]summed, command.Count)
+	for _, w := range srv.allWorkers() {
+		for i := range w.stats.commands {
+			c := &w.stats.commands[i]
+			sums[i].calls += c.calls.Load()
+			sums[i].rejected += c.rejected.Load()
+			sums[i].failed += c.failed.Load()
+			sums[i].nanos += c.nanos.Load()
+		}
+	}
+	used := sums[:0]
+	for i, s := range sums {
+		if s.calls+s.rejected+s.failed > 0 {
+			s.spec = command.Get(command.ID(i))
+			used = append(used, s)
+		}
+	}
+	return used
+}
+
+func (srv *Server) allWorkers() []*Worker {
+	srv.mu.Lock()
+	defer srv.mu.Unlock()
+	return slices.Clone(srv.workers)
+}
+
+// errorCounts counts replies by error code.
+type errorCounts struct {
+	total atomic.Uint64
+
+	mu    sync.Mutex
+	codes map[string]uint64 // guarded by mu
+}
+
+// errorCodesMax bounds the table; what comes after is counted in total only.
+const errorCodesMax = 128
+
+func (e *errorCounts) add(answer []byte) {
+	e.total.Add(1)
+	code := answer[1:]
+	if i := bytes.IndexAny(code, " \r"); i >= 0 {
+		code = code[:i]
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.codes == nil {
+		e.codes = map[string]uint64{}
+	}
+	if _, known := e.codes[string(code)]; known || len(e.codes) < errorCodesMax {
+		e.codes[string(code)]++
+	}
+}
+
+// driverBaseline is what the driver had counted at the last CONFIG RESETSTAT.
+type driverBaseline struct {
+	stats       netdrive.Stats
+	connections uint64
+}
+
+// resetStats is CONFIG RESETSTAT.
+func (srv *Server) resetStats() {
+	for _, w := range srv.allWorkers() {
+		for i := range w.stats.commands {
+			c := &w.stats.commands[i]
+			c.calls.Store(0)
+			c.rejected.Store(0)
+			c.failed.Store(0)
+			c.nanos.Store(0)
+		}
+		w.stats.unknown.Store(0)
+	}
+	srv.errors.mu.Lock()
+	srv.errors.codes = nil
+	srv.errors.mu.Unlock()
+	srv.errors.total.Store(0)
+	srv.space.ResetStats()
+	srv.baseline.Store(&driverBaseline{srv.process.Driver(), srv.registry.Total()})
+}
+
+// driverStats is what the driver counted since the last CONFIG RESETSTAT.
+func (srv *Server) driverStats() (netdrive.Stats, uint64) {
+	now, connections := srv.process.Driver(), srv.registry.Total()
+	base := srv.baseline.Load()
+	if base == nil {
+		return now, connections
+	}
+	now.Rejected -= base.stats.Rejected
+	now.In -= base.stats.In
+	now.Out -= base.stats.Out
+	now.Reads -= base.stats.Reads
+	now.Writes -= base.stats.Writes
+	now.QueryLimit -= base.stats.QueryLimit
+	now.OutputLimit -= base.stats.OutputLimit
+	return now, connections - base.connections
+}

@@ -1,0 +1,153 @@
+package server
+
+import (
+	"bytes"
+
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/engine"
+	"github.com/bowline-kv/bowline/internal/reply"
+	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/slot"
+)
+
+// Worker runs the batches of one goroutine at a time: it implements
+// [session.Executor].
+type Worker struct {
+	srv   *Server
+	ctx   engine.Ctx
+	now   session.Instant
+	refs  []command.KeyRef
+	slots []slot.ID
+	stats workerStats
+}
+
+// NewExecutor makes a worker, for a driver.
+func (srv *Server) NewExecutor() session.Executor {
+	w := &Worker{srv: srv}
+	w.ctx.Tx = srv.space.NewTx()
+	w.ctx.Config = srv.cfg
+	srv.mu.Lock()
+	srv.workers = append(srv.workers, w)
+	srv.mu.Unlock()
+	return w
+}
+
+// Execute implements [session.Executor].
+func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
+	w.now = b.Now
+	w.ctx.W = &s.W
+	w.ctx.Now, w.ctx.NowMicros = b.Now.Millis(), b.Now.Wall
+	before := b.Now.Mono
+	for i := range b.Commands {
+		at := len(s.W.B)
+		spec, outcome := w.run(s, &b.Commands[i])
+		after := w.srv.now().Mono
+		w.count(spec, outcome, s.W.B[at:], after-before)
+		before = after
+		if s.Closing || len(s.W.B) >= session.OutputHigh {
+			return i + 1
+		}
+	}
+	return len(b.Commands)
+}
+
+// outcome says how far a command came.
+type outcome uint8
+
+const (
+	executed outcome = iota
+	rejected         // it was refused before its handler ran
+	unknown          // there is no such command
+)
+
+// run executes one command and appends one reply.
+func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, outcome) {
+	spec, args := cmd.Spec, cmd.Args
+	if spec == nil {
+		s.W.Error(reply.UnknownCommand(args))
+		return nil, unknown
+	}
+	if spec.Subcommands != nil && len(args) > 1 {
+		container := spec
+		if spec = container.Subcommand(args[1]); spec == nil {
+			s.W.Error(unknownSubcommand(container, args[1]))
+			return container, unknown
+		}
+	}
+	switch {
+	case !spec.CheckArity(len(args)):
+		s.W.Error(reply.WrongArgs(spec.Name))
+		return spec, rejected
+	case !s.Authenticated && spec.Flags&command.FlagNoAuth == 0:
+		s.W.Error(reply.NoAuth)
+		return spec, rejected
+	}
+	asking := s.Asking
+	s.Asking = false
+	r := &w.srv.routes[spec.ID]
+	switch {
+	case r.keys != nil:
+		return spec, w.runOnKeys(s, spec, r.keys, args, asking)
+	case r.session != nil:
+		r.session(s, w.now, args)
+	case r.server != nil:
+		r.server(w, s, args)
+	default:
+		s.W.Error(reply.UnknownCommand(args))
+	}
+	return spec, executed
+}
+
+// unknownSubcommand also says what to do instead of changing a topology that
+// this node only reads.
+func unknownSubcommand(container *command.Spec, sub []byte) string {
+	if spec := container.SubcommandAny(sub); spec != nil && container.ID == command.IDCluster {
+		return reply.TopologyIsGiven(spec.Name)
+	}
+	return reply.UnknownSubcommand(string(bytes.ToUpper([]byte(container.Name))), sub)
+}
+
+// runOnKeys takes the locks that the command needs, asks whether it may run
+// here, and calls its handler.
+func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engine.Handler, args [][]byte, asking bool) outcome {
+	w.ctx.DB, w.ctx.Name = s.DB, spec.Name
+	switch {
+	case spec.Locks == command.LocksNone:
+		handler(&w.ctx, args)
+		return executed
+	case spec.Locks == command.LocksAll || !w.findSlots(spec, args):
+		// A command whose keys can't be told answers with its own error.
+		w.ctx.LockAll()
+	default:
+		if !w.sameSlot(s) {
+			return rejected
+		}
+		if len(w.slots) == 1 {
+			w.ctx.LockKey(args[w.refs[0].Index], w.slots[0])
+		} else {
+			w.ctx.LockSlots(w.slots)
+		}
+	}
+	if refusal := w.refusal(s, spec, asking); refusal != nil {
+		w.ctx.Unlock()
+		s.W.B = append(s.W.B, refusal...)
+		return rejected
+	}
+	handler(&w.ctx, args)
+	w.ctx.Unlock()
+	return executed
+}
+
+// findSlots fills w.refs and w.slots; false when there are no keys to be found.
+func (w *Worker) findSlots(spec *command.Spec, args [][]byte) bool {
+	w.slots = w.slots[:0]
+	refs, err := spec.Keys(args, w.refs[:0])
+	if err != nil || len(refs) == 0 {
+		return false
+	}
+	w.refs = refs
+	for _, r := range refs {
+		w.slots = append(w.slots, slot.Of(args[r.Index]))
+	}
+	return true
+}

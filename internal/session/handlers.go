@@ -1,0 +1,169 @@
+package session
+
+import (
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/reply"
+	"github.com/bowline-kv/bowline/resp"
+)
+
+// Handler answers a command that concerns only its connection, or the list of
+// them.
+type Handler func(s *Session, now Instant, args [][]byte)
+
+// Handlers maps the commands, in lower case and with '|' before a subcommand,
+// to their handlers.
+var Handlers = map[string]Handler{
+	"auth":           auth,
+	"client|getname": getName,
+	"client|help":    clientHelp,
+	"client|id":      clientID,
+	"client|info":    clientInfo,
+	"client|list":    clientList,
+	"client|setinfo": setInfo,
+	"client|setname": setName,
+	"echo":           echo,
+	"hello":          hello,
+	"ping":           ping,
+	"quit":           quit,
+	"reset":          reset,
+	"select":         selectDB,
+}
+
+func ping(s *Session, _ Instant, args [][]byte) {
+	switch len(args) {
+	case 1:
+		s.W.Simple("PONG")
+	case 2:
+		s.W.Bulk(args[1])
+	default:
+		s.W.Error(reply.WrongArgs("ping"))
+	}
+}
+
+func echo(s *Session, _ Instant, args [][]byte) { s.W.Bulk(args[1]) }
+
+func quit(s *Session, _ Instant, _ [][]byte) {
+	s.W.OK()
+	s.Closing = true
+}
+
+// reset brings the connection back to how it began, but for its ID.
+func reset(s *Session, _ Instant, _ [][]byte) {
+	s.setProto(2)
+	s.setDB(0)
+	s.SetReadOnly(false)
+	s.Asking = false
+	s.update(func(v *view) { v.name = "" })
+	if s.registry.host.Open() {
+		s.login(DefaultUser)
+	} else {
+		s.login("")
+	}
+	s.W.Simple("RESET")
+}
+
+func selectDB(s *Session, _ Instant, args [][]byte) {
+	n, ok := resp.ParseInt(args[1])
+	id := s.registry.host.Identity()
+	switch {
+	case !ok:
+		s.W.Error(reply.NotInteger)
+	case id.Mode == "cluster" && n != 0:
+		s.W.Error(reply.ClusterSelect)
+	case n < 0 || n >= int64(id.Databases):
+		s.W.Error(reply.DBIndex)
+	default:
+		s.setDB(int(n))
+		s.W.OK()
+	}
+}
+
+func auth(s *Session, _ Instant, args [][]byte) {
+	user, password := DefaultUser, args[1]
+	switch {
+	case len(args) > 3:
+		s.W.Error(reply.Syntax)
+		return
+	case len(args) == 3:
+		user, password = string(args[1]), args[2]
+	case s.registry.host.Open():
+		s.W.Error(reply.AuthNotNeeded)
+		return
+	}
+	if s.authenticate(user, password) {
+		s.W.OK()
+	}
+}
+
+// authenticate logs in or writes the error.
+func (s *Session) authenticate(user string, password []byte) bool {
+	if !s.registry.host.Authenticate(user, password) {
+		s.W.Error(reply.WrongPass)
+		return false
+	}
+	s.login(user)
+	return true
+}
+
+func hello(s *Session, _ Instant, args [][]byte) {
+	version := s.W.Proto
+	rest := args[1:]
+	if len(rest) > 0 {
+		n, ok := resp.ParseInt(rest[0])
+		if !ok {
+			s.W.Error(reply.ProtoNotInteger)
+			return
+		}
+		if n != 2 && n != 3 {
+			s.W.Error(reply.NoProto)
+			return
+		}
+		version, rest = int(n), rest[1:]
+	}
+	if !s.helloOptions(rest) {
+		return
+	}
+	if !s.Authenticated {
+		s.W.Error(reply.HelloNoAuth)
+		return
+	}
+	s.setProto(version)
+	id := s.registry.host.Identity()
+	s.W.Map(7)
+	for _, field := range [...][2]string{{"server", id.Server}, {"version", id.Version}} {
+		s.W.BulkString(field[0])
+		s.W.BulkString(field[1])
+	}
+	s.W.BulkString("proto")
+	s.W.Int(int64(version))
+	s.W.BulkString("id")
+	s.W.Int(int64(s.ID))
+	for _, field := range [...][2]string{{"mode", id.Mode}, {"role", id.Role}} {
+		s.W.BulkString(field[0])
+		s.W.BulkString(field[1])
+	}
+	s.W.BulkString("modules")
+	s.W.Array(0)
+}
+
+// helloOptions applies AUTH and SETNAME; on false the error was written.
+func (s *Session) helloOptions(args [][]byte) bool {
+	for len(args) > 0 {
+		switch {
+		case command.IsToken(args[0], "AUTH") && len(args) >= 3:
+			if !s.authenticate(string(args[1]), args[2]) {
+				return false
+			}
+			args = args[3:]
+		case command.IsToken(args[0], "SETNAME") && len(args) >= 2:
+			if !s.setName(args[1]) {
+				return false
+			}
+			args = args[2:]
+		default:
+			s.W.Error(reply.HelloOption(args[0]))
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,107 @@
+package session
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Identity is what HELLO tells of the process.
+type Identity struct {
+	// Server, Version, Mode and Role are HELLO's fields of these names.
+	Server, Version, Mode, Role string
+	// Databases is how many databases SELECT offers; 1 in a cluster.
+	Databases int
+}
+
+// Host is the process that sessions belong to. Its methods may be called from
+// any goroutine.
+type Host interface {
+	// Identity describes the process at this moment.
+	Identity() Identity
+	// Authenticate says whether the password is that of the user.
+	Authenticate(user string, password []byte) bool
+	// Open says whether clients may work without a password.
+	Open() bool
+	// BulkMax is the largest argument, in bytes, of an authenticated client.
+	BulkMax() int
+}
+
+// DefaultUser is who a client is that names none.
+const DefaultUser = "default"
+
+// Registry lists the sessions of a process. Its methods may be called from any
+// goroutine.
+type Registry struct {
+	host Host
+	last atomic.Uint64 // the newest ID
+
+	mu       sync.Mutex
+	sessions map[uint64]*Session // guarded by mu
+}
+
+// NewRegistry makes an empty registry.
+func NewRegistry(host Host) *Registry {
+	return &Registry{host: host, sessions: map[uint64]*Session{}}
+}
+
+func (r *Registry) bulkMax() int { return r.host.BulkMax() }
+
+// Add makes the session of a new connection. kill closes the connection from
+// any goroutine. ok is false, and there is no session, when limit sessions
+// exist already.
+func (r *Registry) Add(remote, local string, now Instant, limit int, kill func()) (s *Session, ok bool) {
+	s = &Session{registry: r, remote: remote, local: local, created: now, kill: kill}
+	s.lastMono.Store(now.Mono)
+	s.setProto(2)
+	if r.host.Open() {
+		s.login(DefaultUser)
+	} else {
+		s.login("")
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.sessions) >= limit {
+		return nil, false
+	}
+	s.ID = r.last.Add(1)
+	r.sessions[s.ID] = s
+	return s, true
+}
+
+// Remove takes a closed connection off the list.
+func (r *Registry) Remove(s *Session) {
+	r.mu.Lock()
+	delete(r.sessions, s.ID)
+	r.mu.Unlock()
+}
+
+// Len is the number of connections.
+func (r *Registry) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.sessions)
+}
+
+// Total is the number of connections that were ever accepted.
+func (r *Registry) Total() uint64 { return r.last.Load() }
+
+// All lists the sessions by ID.
+func (r *Registry) All() []*Session {
+	r.mu.Lock()
+	all := make([]*Session, 0, len(r.sessions))
+	for _, s := range r.sessions {
+		all = append(all, s)
+	}
+	r.mu.Unlock()
+	slices.SortFunc(all, func(a, b *Session) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// Find gives the session of an ID; nil when there is none.
+func (r *Registry) Find(id uint64) *Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sessions[id]
+}

@@ -1,0 +1,123 @@
+package session
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/resp"
+)
+
+// Instant is a moment as the driver's clock tells it.
+type Instant struct {
+	// Wall is unix time in microseconds.
+	Wall int64
+	// Mono is a count of nanoseconds that never goes back.
+	Mono int64
+}
+
+// Millis is the wall time in unix milliseconds.
+func (t Instant) Millis() int64 { return t.Wall / 1000 }
+
+// Session is the state of one connection. Its driver owns it: only one
+// goroutine at a time calls its methods, but for those that say otherwise.
+type Session struct {
+	// ID is the number of the connection, unique in the process. Never 0.
+	ID uint64
+	// W takes the replies. The driver writes W.B out and empties it.
+	W resp.Writer
+	// DB is the selected database.
+	DB int
+	// Closing asks the driver to write what is in W and then close.
+	Closing bool
+	// ReadOnly: the client accepts reads from a replica (READONLY).
+	ReadOnly bool
+	// Asking: the next command may use a slot that is arriving here (ASKING).
+	Asking bool
+	// Authenticated: commands other than AUTH, HELLO, QUIT and RESET are accepted.
+	Authenticated bool
+
+	reader   resp.CommandReader
+	registry *Registry
+	kill     func()
+	remote   string
+	local    string
+	created  Instant
+
+	lastMono atomic.Int64 // of the newest batch
+	lastSpec atomic.Pointer[command.Spec]
+	pending  atomic.Int64 // request bytes that wait for the rest of a command
+	output   atomic.Int64 // reply bytes that wait for the client
+
+	mu   sync.Mutex // guards the fields below, which CLIENT LIST reads from elsewhere
+	seen view
+}
+
+// view is what other connections may see of a session.
+type view struct {
+	name   string
+	libVer string
+	lib    string
+	user   string
+	db     int
+	proto  int
+	asks   bool // READONLY
+}
+
+// Remote is the client's address as CLIENT LIST prints it.
+func (s *Session) Remote() string { return s.remote }
+
+// Kill closes the connection without waiting for anything. Any goroutine may
+// call it.
+func (s *Session) Kill() { s.kill() }
+
+// SetOutput tells how many reply bytes wait for the client to read them. Any
+// goroutine may call it.
+func (s *Session) SetOutput(bytes int) { s.output.Store(int64(bytes)) }
+
+// SetPending tells how many request bytes wait for the rest of their command.
+func (s *Session) SetPending(bytes int) { s.pending.Store(int64(bytes)) }
+
+// Missing is a lower bound of the bytes that the command being read still
+// lacks, at least 1.
+func (s *Session) Missing() int { return s.reader.Missing() }
+
+// update changes what others see of the session.
+func (s *Session) update(change func(v *view)) {
+	s.mu.Lock()
+	change(&s.seen)
+	s.mu.Unlock()
+}
+
+// SetReadOnly is READONLY and READWRITE.
+func (s *Session) SetReadOnly(on bool) {
+	s.ReadOnly = on
+	s.update(func(v *view) { v.asks = on })
+}
+
+// setProto changes the protocol version, 2 or 3.
+func (s *Session) setProto(version int) {
+	s.W.Proto = version
+	s.update(func(v *view) { v.proto = version })
+}
+
+func (s *Session) setDB(db int) {
+	s.DB = db
+	s.update(func(v *view) { v.db = db })
+}
+
+// login makes the session that of a user; "" takes its rights away.
+func (s *Session) login(user string) {
+	s.Authenticated = user != ""
+	s.reader.Limits = limitsFor(s.Authenticated, s.registry.bulkMax())
+	s.update(func(v *view) { v.user = user })
+}
+
+func limitsFor(authenticated bool, bulkMax int) resp.Limits {
+	if !authenticated {
+		return resp.UnauthenticatedLimits
+	}
+	l := resp.DefaultLimits
+	l.MaxBulk = bulkMax
+	return l
+}

@@ -1,0 +1,174 @@
+package shard
+
+import (
+	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/slot"
+)
+
+// key computes a key's slot and hash, unless the caller did already.
+func (tx *Tx) key(name []byte) store.Key {
+	if f := tx.first.Name; len(f) > 0 && len(f) == len(name) && &f[0] == &name[0] {
+		return tx.first
+	}
+	return tx.space.Key(name)
+}
+
+func (tx *Tx) stripe(s slot.ID) *stripe { return &tx.shardOf(s).stripes[stripeOf(s)] }
+
+// table gives the table of a slot in the selected database, nil when nothing
+// was ever written there.
+func (tx *Tx) table(s slot.ID) *store.Table { return tx.stripe(s).tables[tx.DB] }
+
+func (tx *Tx) tableForWrite(s slot.ID) *store.Table {
+	st := tx.stripe(s)
+	if st.tables[tx.DB] == nil {
+		st.tables[tx.DB] = new(store.Table)
+	}
+	return st.tables[tx.DB]
+}
+
+// Lookup finds a key for a read and counts the hit or miss. A key whose time is
+// over is not found; on the writer it is deleted on the way.
+func (tx *Tx) Lookup(name []byte) (store.Entry, bool) {
+	k := tx.key(name)
+	e, ok := tx.find(k)
+	stats := &tx.stripe(k.Slot).stats
+	if ok {
+		stats.Hits++
+	} else {
+		stats.Misses++
+		tx.Notify(NotifyKeyMiss, "keymiss", name)
+	}
+	return e, ok
+}
+
+// Find is Lookup without the counting, for commands that are about to write.
+func (tx *Tx) Find(name []byte) (store.Entry, bool) { return tx.find(tx.key(name)) }
+
+func (tx *Tx) find(k store.Key) (store.Entry, bool) {
+	t := tx.table(k.Slot)
+	if t == nil {
+		return store.Entry{}, false
+	}
+	e, ok := t.Get(k)
+	if ok && e.Expired(tx.Now) {
+		// Only the writer of a group expires keys; a replica waits for the deletion.
+		if tx.Gate()&GateReplica == 0 {
+			tx.expire(t, k)
+		}
+		return store.Entry{}, false
+	}
+	return e, ok
+}
+
+// expire deletes a key whose time is over and says so to everyone concerned.
+// The name may be the table's own, so that the deletion comes last.
+func (tx *Tx) expire(t *store.Table, k store.Key) {
+	tx.EmitDel(k.Name)
+	tx.stripe(k.Slot).stats.Expired++
+	tx.space.hooks.Touched(tx.DB, k.Name, CauseExpired)
+	tx.Notify(NotifyExpired, "expired", k.Name)
+	t.Delete(k)
+}
+
+// SetString makes a key a string; see [Tx.SetRecord].
+func (tx *Tx) SetString(name, value []byte, expireAt int64) {
+	tx.SetRecord(name, store.String, value, expireAt)
+}
+
+// SetRecord gives a key a value; see [store.Table.SetRecord]. value must not be
+// a view into the same table.
+func (tx *Tx) SetRecord(name []byte, typ store.Type, value []byte, expireAt int64) {
+	k := tx.key(name)
+	t := tx.tableForWrite(k.Slot)
+	before := t.Len()
+	t.SetRecord(k, typ, value, expireAt)
+	if t.Len() != before {
+		tx.Notify(NotifyNew, "new", name)
+	}
+	tx.touched(name)
+}
+
+// Append adds to an existing string and returns its new length.
+func (tx *Tx) Append(name, suffix []byte) int {
+	k := tx.key(name)
+	n := tx.table(k.Slot).Append(k, suffix)
+	tx.touched(name)
+	return n
+}
+
+// SetExpiry changes when an existing key expires (unix milliseconds, 0: never);
+// false when there is no such key.
+func (tx *Tx) SetExpiry(name []byte, expireAt int64) bool {
+	k := tx.key(name)
+	t := tx.table(k.Slot)
+	if t == nil || !t.SetExpiry(k, expireAt) {
+		return false
+	}
+	tx.touched(name)
+	return true
+}
+
+// Delete removes a key; false when there is none.
+func (tx *Tx) Delete(name []byte) bool {
+	k := tx.key(name)
+	t := tx.table(k.Slot)
+	if t == nil || !t.Delete(k) {
+		return false
+	}
+	tx.touched(name)
+	return true
+}
+
+func (tx *Tx) touched(name []byte) { tx.space.hooks.Touched(tx.DB, name, CauseCommand) }
+
+// FlushDB empties the selected database. Everything must be locked.
+func (tx *Tx) FlushDB() { tx.flush(tx.DB) }
+
+// FlushAll empties every database. Everything must be locked.
+func (tx *Tx) FlushAll() {
+	for db := range tx.space.databases {
+		tx.flush(db)
+	}
+}
+
+func (tx *Tx) flush(db int) {
+	if !tx.all {
+		panic("BUG: flush without all locks")
+	}
+	for _, sh := range tx.space.shards {
+		for i := range sh.stripes {
+			sh.stripes[i].tables[db] = nil
+		}
+	}
+	tx.space.hooks.Touched(db, nil, CauseFlushed)
+}
+
+// Each visits every key of the selected database whose time is not over.
+// Everything must be locked.
+func (tx *Tx) Each(visit func(key []byte, e store.Entry)) {
+	for _, sh := range tx.space.shards {
+		for i := range sh.stripes {
+			if t := sh.stripes[i].tables[tx.DB]; t != nil {
+				t.Each(func(k store.Key, e store.Entry) {
+					if !e.Expired(tx.Now) {
+						visit(k.Name, e)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Len is the number of keys of the selected database. Everything must be locked.
+func (tx *Tx) Len() int {
+	n := 0
+	for _, sh := range tx.space.shards {
+		for i := range sh.stripes {
+			if t := sh.stripes[i].tables[tx.DB]; t != nil {
+				n += t.Len()
+			}
+		}
+	}
+	return n
+}

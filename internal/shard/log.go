@@ -1,0 +1,96 @@
+package shard
+
+import (
+	"encoding/binary"
+	"sync"
+)
+
+// Sequence is the number of a record in a shard's log: 1, 2, 3, ... without
+// gaps. Zero: nothing was written yet.
+type Sequence uint64
+
+// ringLog keeps the newest records of one shard in a bounded ring of memory,
+// for readers that follow the shard.
+//
+//	buf    |....record 7|record 8|record 9|.......|
+//	            ^head                      ^tail      absolute byte positions
+//
+// A record is a 4-byte length and its payload, and may wrap around the end.
+type ringLog struct {
+	mu    sync.Mutex // the shard's append lock
+	buf   []byte     // guarded by mu, like all below
+	head  uint64
+	tail  uint64
+	first Sequence // the record at head; last+1 when the ring is empty
+	last  Sequence
+}
+
+const ringHeader = 4
+
+func newRingLog(size int) *ringLog { return &ringLog{buf: make([]byte, size), first: 1} }
+
+// append numbers a record and keeps it; the oldest ones make place. A record
+// larger than the ring is numbered but not kept, nor is anything before it.
+func (l *ringLog) append(payload []byte) Sequence {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	need := uint64(ringHeader + len(payload))
+	if need > uint64(len(l.buf)) {
+		l.head, l.first = l.tail, l.last+1
+		return l.last
+	}
+	for l.tail+need-l.head > uint64(len(l.buf)) {
+		l.head += ringHeader + uint64(l.sizeAt(l.head))
+		l.first++
+	}
+	var header [ringHeader]byte
+	binary.LittleEndian.PutUint32(header[:], uint32(len(payload)))
+	l.put(header[:])
+	l.put(payload)
+	return l.last
+}
+
+func (l *ringLog) put(b []byte) {
+	n := copy(l.buf[l.tail%uint64(len(l.buf)):], b)
+	copy(l.buf, b[n:])
+	l.tail += uint64(len(b))
+}
+
+func (l *ringLog) get(dst []byte, at uint64, n int) []byte {
+	start := at % uint64(len(l.buf))
+	part := l.buf[start:min(start+uint64(n), uint64(len(l.buf)))]
+	dst = append(dst, part...)
+	return append(dst, l.buf[:n-len(part)]...)
+}
+
+func (l *ringLog) sizeAt(at uint64) uint32 {
+	var header [ringHeader]byte
+	return binary.LittleEndian.Uint32(l.get(header[:0], at, ringHeader))
+}
+
+// read appends to dst the payloads of up to limit records from sequence from
+// on, each as a slice of its own; ok is false when from is no longer kept.
+func (l *ringLog) read(from Sequence, limit int) (payloads [][]byte, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if from < l.first {
+		return nil, false
+	}
+	at := l.head
+	for seq := l.first; seq <= l.last && len(payloads) < limit; seq++ {
+		n := int(l.sizeAt(at))
+		if seq >= from {
+			payloads = append(payloads, l.get(nil, at+ringHeader, n))
+		}
+		at += ringHeader + uint64(n)
+	}
+	return payloads, true
+}
+
+// position is the number of the newest record.
+func (l *ringLog) position() Sequence {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.last
+}

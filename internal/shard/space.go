@@ -1,0 +1,183 @@
+package shard
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/slot"
+)
+
+// Stripes is the number of locks over a shard's slots.
+const Stripes = store.Stripes
+
+func stripeOf(s slot.ID) int { return store.StripeOf(s) }
+
+// Options says how a space is laid out.
+type Options struct {
+	// Shards is the number of shards, at least 1. More than one is for nodes with
+	// a cluster map only, where all keys of a command share a slot.
+	Shards int
+	// Databases is the number of databases, at least 1.
+	Databases int
+	// LogBytes is the size of each shard's ring of recent records; 0: 1 MiB.
+	LogBytes int
+	// Seed spreads the keys inside the tables; see [store.HashOf].
+	Seed uint64
+	// Hooks is told of every change; nil: nobody is.
+	Hooks Hooks
+}
+
+// Space is the key space of one node. Its methods may be called from any
+// goroutine.
+type Space struct {
+	shards    []*Shard
+	of        [slot.Count]atomic.Uint32 // the shard that holds a slot
+	databases int
+	seed      uint64
+	hooks     Hooks
+}
+
+// Shard is a set of slots with one log.
+type Shard struct {
+	stripes [Stripes]stripe
+	log     *ringLog
+	gate    atomic.Uint32 // a Gate; changed by SetGate only
+}
+
+// stripe is one lock and what it guards.
+type stripe struct {
+	mu     sync.Mutex
+	tables []*store.Table // by database; nil: never written
+	slots  [slot.Count / Stripes]SlotState
+	last   Sequence // the last record that touched this stripe
+	stats  Stats
+	_      [64]byte // the next stripe's lock is on another cache line
+}
+
+// Stats counts what happened to keys. Values only grow.
+type Stats struct {
+	Hits    uint64 // reads that found their key
+	Misses  uint64 // reads that did not
+	Expired uint64 // keys deleted because their time was over
+	Changes uint64 // effects emitted
+}
+
+const logBytesDefault = 1 << 20
+
+// NewSpace makes an empty space that serves every slot in shard 0.
+func NewSpace(o Options) *Space {
+	if o.LogBytes <= 0 {
+		o.LogBytes = logBytesDefault
+	}
+	if o.Hooks == nil {
+		o.Hooks = noHooks{}
+	}
+	sp := &Space{databases: max(o.Databases, 1), seed: o.Seed, hooks: o.Hooks}
+	for range max(o.Shards, 1) {
+		sh := &Shard{log: newRingLog(o.LogBytes)}
+		for i := range sh.stripes {
+			sh.stripes[i].tables = make([]*store.Table, sp.databases)
+		}
+		sp.shards = append(sp.shards, sh)
+	}
+	return sp
+}
+
+// Databases is the number of databases.
+func (sp *Space) Databases() int { return sp.databases }
+
+// Shards lists the shards by number. The caller must not change the slice.
+func (sp *Space) Shards() []*Shard { return sp.shards }
+
+// ShardOf gives the shard that holds a slot's keys.
+func (sp *Space) ShardOf(s slot.ID) *Shard { return sp.shards[sp.of[s].Load()] }
+
+// Assign puts a slot in a shard and sets its state. The slot must be empty or
+// stay in its shard: moving keys is not done here.
+func (sp *Space) Assign(s slot.ID, shardIndex int, state SlotState) {
+	sp.of[s].Store(uint32(shardIndex))
+	sp.shards[shardIndex].SetSlot(s, state)
+}
+
+// Key computes a key's slot and hash.
+func (sp *Space) Key(name []byte) store.Key { return sp.keyIn(name, slot.Of(name)) }
+
+func (sp *Space) keyIn(name []byte, s slot.ID) store.Key {
+	return store.Key{Name: name, Slot: s, Hash: store.HashOf(sp.seed, name)}
+}
+
+// Last is the number of the newest record of the shard's log.
+func (sh *Shard) Last() Sequence { return sh.log.position() }
+
+// ReadLog gives the payloads of up to limit records from sequence from on, for
+// [DecodeEffects]; ok is false when they are no longer kept.
+func (sh *Shard) ReadLog(from Sequence, limit int) (payloads [][]byte, ok bool) {
+	return sh.log.read(from, limit)
+}
+
+// Stats sums the counters of all stripes.
+func (sp *Space) Stats() Stats {
+	var sum Stats
+	for _, sh := range sp.shards {
+		for i := range sh.stripes {
+			st := &sh.stripes[i]
+			st.mu.Lock()
+			sum.Hits += st.stats.Hits
+			sum.Misses += st.stats.Misses
+			sum.Expired += st.stats.Expired
+			sum.Changes += st.stats.Changes
+			st.mu.Unlock()
+		}
+	}
+	return sum
+}
+
+// ResetStats sets the counters that CONFIG RESETSTAT resets to zero.
+func (sp *Space) ResetStats() {
+	for _, sh := range sp.shards {
+		for i := range sh.stripes {
+			st := &sh.stripes[i]
+			st.mu.Lock()
+			st.stats = Stats{Changes: st.stats.Changes}
+			st.mu.Unlock()
+		}
+	}
+}
+
+// Usage describes one database.
+type Usage struct {
+	Keys     int   // keys, expired ones that are still there included
+	Expiring int   // keys with an expiry time
+	Bytes    int64 // memory of keys and values
+}
+
+// Usage sums one database over all stripes, one lock at a time: a snapshot of
+// no single moment.
+func (sp *Space) Usage(db int) Usage {
+	var u Usage
+	for _, sh := range sp.shards {
+		for i := range sh.stripes {
+			st := &sh.stripes[i]
+			st.mu.Lock()
+			if t := st.tables[db]; t != nil {
+				u.Keys += t.Len()
+				u.Expiring += t.Expiring()
+				u.Bytes += t.Bytes()
+			}
+			st.mu.Unlock()
+		}
+	}
+	return u
+}
+
+// SlotKeys is the number of keys that a slot holds in a database.
+func (sp *Space) SlotKeys(db int, s slot.ID) int {
+	st := &sp.ShardOf(s).stripes[stripeOf(s)]
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if t := st.tables[db]; t != nil {
+		return t.SlotLen(s)
+	}
+	return 0
+}

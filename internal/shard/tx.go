@@ -1,0 +1,210 @@
+package shard
+
+import (
+	"math/bits"
+
+	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/resp"
+	"github.com/bowline-kv/bowline/slot"
+)
+
+// Tx is one command's work on a space. It belongs to one goroutine and is used
+// again for the next command; the zero value is not usable, see [Space.NewTx].
+type Tx struct {
+	// Now is the time of the command, in unix milliseconds.
+	Now int64
+	// DB is the selected database.
+	DB int
+
+	space *Space
+	shard *Shard // the shard locked; nil: none, or all of them
+	// mask has a bit for each locked stripe of shard.
+	mask uint64
+	all  bool // every stripe of every shard is locked
+	// first is the key whose slot the caller already computed.
+	first store.Key
+	// effects is the record that grows while the handler runs.
+	effects []byte
+	changes uint64
+}
+
+// effectsKept is the largest buffer that a Tx keeps for its next command.
+const effectsKept = 64 << 10
+
+// NewTx makes a Tx for one goroutine.
+func (sp *Space) NewTx() *Tx { return &Tx{space: sp} }
+
+// Space is the key space that the Tx works on.
+func (tx *Tx) Space() *Space { return tx.space }
+
+// LockKey locks the stripe of one key, whose slot is known.
+func (tx *Tx) LockKey(name []byte, s slot.ID) {
+	tx.first = tx.space.keyIn(name, s)
+	tx.lock(tx.space.ShardOf(s), 1<<stripeOf(s))
+}
+
+// LockSlots locks the stripes of several slots, in ascending order. With more
+// than one shard all slots must be in the same one.
+func (tx *Tx) LockSlots(slots []slot.ID) {
+	var mask uint64
+	for _, s := range slots {
+		mask |= 1 << stripeOf(s)
+	}
+	tx.lock(tx.space.ShardOf(slots[0]), mask)
+}
+
+func (tx *Tx) lock(sh *Shard, mask uint64) {
+	tx.shard, tx.mask = sh, mask
+	for m := mask; m != 0; m &= m - 1 {
+		sh.stripes[bits.TrailingZeros64(m)].mu.Lock()
+	}
+}
+
+// LockAll locks every stripe of every shard.
+func (tx *Tx) LockAll() {
+	tx.all = true
+	for _, sh := range tx.space.shards {
+		for i := range sh.stripes {
+			sh.stripes[i].mu.Lock()
+		}
+	}
+}
+
+// Unlock appends the effects to the log, if there are any, and releases the
+// locks. The Tx can be locked again afterwards.
+func (tx *Tx) Unlock() {
+	if len(tx.effects) > 0 {
+		tx.commit()
+	}
+	if tx.all {
+		for _, sh := range tx.space.shards {
+			for i := range sh.stripes {
+				sh.stripes[i].mu.Unlock()
+			}
+		}
+	} else {
+		for m := tx.mask; m != 0; m &= m - 1 {
+			tx.shard.stripes[bits.TrailingZeros64(m)].mu.Unlock()
+		}
+	}
+	tx.shard, tx.mask, tx.all, tx.first = nil, 0, false, store.Key{}
+}
+
+// commit numbers and copies the record while the stripes are still locked, so
+// that the order of the log is the order of execution in every stripe.
+func (tx *Tx) commit() {
+	if tx.all {
+		// What happened to everything is told to the log of every shard.
+		for _, sh := range tx.space.shards {
+			sh.append(^uint64(0), tx.effects, tx.changes)
+		}
+	} else {
+		tx.shard.append(tx.mask, tx.effects, tx.changes)
+	}
+	tx.changes = 0
+	if cap(tx.effects) > effectsKept {
+		tx.effects = nil
+	}
+	tx.effects = tx.effects[:0]
+}
+
+func (sh *Shard) append(mask uint64, payload []byte, changes uint64) {
+	seq := sh.log.append(payload)
+	sh.stripes[bits.TrailingZeros64(mask)].stats.Changes += changes
+	for m := mask; m != 0; m &= m - 1 {
+		sh.stripes[bits.TrailingZeros64(m)].last = seq
+	}
+}
+
+// Gate gives the reasons for which the locked shard takes no commands. With
+// everything locked it is the union over all shards.
+func (tx *Tx) Gate() Gate {
+	if tx.shard != nil {
+		return Gate(tx.shard.gate.Load())
+	}
+	var g uint32
+	for _, sh := range tx.space.shards {
+		g |= sh.gate.Load()
+	}
+	return Gate(g)
+}
+
+// SlotState gives the state of a slot whose stripe is locked.
+func (tx *Tx) SlotState(s slot.ID) SlotState {
+	return tx.shardOf(s).stripes[stripeOf(s)].slots[int(s)/Stripes]
+}
+
+func (tx *Tx) shardOf(s slot.ID) *Shard {
+	if tx.shard != nil {
+		return tx.shard
+	}
+	return tx.space.ShardOf(s)
+}
+
+// Emit records an effect of the command: a deterministic command in canonical
+// form, in the selected database. All effects of one Tx are one record.
+func (tx *Tx) Emit(args ...[]byte) {
+	tx.emitHead(len(args))
+	for _, a := range args {
+		tx.effects = appendEffectArg(tx.effects, a)
+	}
+}
+
+// EmitDel records that a key is gone.
+func (tx *Tx) EmitDel(key []byte) {
+	tx.emitHead(2)
+	tx.effects = appendEffectArg(tx.effects, "DEL")
+	tx.effects = appendEffectArg(tx.effects, key)
+}
+
+// EmitName records an effect that is only a command's name, for the whole space.
+func (tx *Tx) EmitName(name string) {
+	tx.emitHead(1)
+	tx.effects = appendEffectArg(tx.effects, name)
+}
+
+// EmitSet records the whole value of a string; expireAt as in
+// [store.Table.SetRecord].
+func (tx *Tx) EmitSet(key, value []byte, expireAt int64) {
+	if expireAt == 0 {
+		tx.emitHead(3)
+	} else {
+		tx.emitHead(5)
+	}
+	tx.effects = appendEffectArg(tx.effects, "SET")
+	tx.effects = appendEffectArg(tx.effects, key)
+	tx.effects = appendEffectArg(tx.effects, value)
+	if expireAt != 0 {
+		tx.effects = appendEffectArg(tx.effects, "PXAT")
+		tx.emitInt(expireAt)
+	}
+}
+
+// EmitExpiry records a key's new expiry time in unix milliseconds; 0: none.
+func (tx *Tx) EmitExpiry(key []byte, expireAt int64) {
+	if expireAt == 0 {
+		tx.emitHead(2)
+		tx.effects = appendEffectArg(tx.effects, "PERSIST")
+		tx.effects = appendEffectArg(tx.effects, key)
+		return
+	}
+	tx.emitHead(3)
+	tx.effects = appendEffectArg(tx.effects, "PEXPIREAT")
+	tx.effects = appendEffectArg(tx.effects, key)
+	tx.emitInt(expireAt)
+}
+
+func (tx *Tx) emitHead(argc int) {
+	tx.changes++
+	tx.effects = appendEffectHead(tx.effects, tx.DB, argc)
+}
+
+func (tx *Tx) emitInt(n int64) {
+	var digits [20]byte
+	tx.effects = appendEffectArg(tx.effects, resp.AppendInt(digits[:0], n))
+}
+
+// Notify reports an event for keyspace notifications.
+func (tx *Tx) Notify(class NotifyClass, event string, key []byte) {
+	tx.space.hooks.Notify(tx.DB, class, event, key)
+}
