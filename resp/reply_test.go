@@ -134,6 +134,7 @@ var replyRefusals = []struct {
 	{":9223372036854775808\r\n", errReplyNumber},
 	{"$x\r\n", errReplyLength},
 	{"$-2\r\n", errReplyLength},
+	{"$01\r\na\r\n", errReplyLength},
 	{"$+1\r\na\r\n", errReplyLength},
 	{"*-2\r\n", errReplyLength},
 	{"%-1\r\n", errReplyLength},

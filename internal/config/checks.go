@@ -1,17 +1,16 @@
 package config
 
 import (
-	"errors"
 	"slices"
 	"strings"
 )
 
-var (
-	errHostname     = errors.New("Hostnames may only contain alphanumeric characters, hyphens or dots")
-	errHostnameLong = errors.New("Hostnames must be less than 256 characters")
-	errSaveNoSave   = errors.New("shutdown options SAVE and NOSAVE can't be used simultaneously")
-	errTitle        = errors.New("template format is invalid or contains unknown variables")
-	errNodeID       = errors.New("argument must be 40 lower-case hexadecimal digits")
+const (
+	errHostname     = reason("Hostnames may only contain alphanumeric characters, hyphens or dots")
+	errHostnameLong = reason("Hostnames must be less than 256 characters")
+	errSaveNoSave   = reason("shutdown options SAVE and NOSAVE can't be used simultaneously")
+	errTitle        = reason("template format is invalid or contains unknown variables")
+	errNodeID       = reason("argument must be 40 lower-case hexadecimal digits")
 )
 
 func checkHostname(text string) error {

@@ -33,16 +33,16 @@ type BufferLimit struct {
 	Seconds int64 // for how long Soft must last
 }
 
-var (
-	errTooManyAddresses = errors.New("Too many bind addresses specified.")
-	errPrimaryPort      = errors.New("Invalid master port")
-	errScores           = errors.New("Invalid oom-score-adj-values, elements must be between -2000 and 2000.")
-	errSave             = errors.New("Invalid save parameters")
-	errPercentileText   = errors.New("Invalid latency-tracking-info-percentiles parameters")
-	errPercentileRange  = errors.New("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]")
-	errLimitCount       = errors.New("Wrong number of arguments in buffer limit configuration.")
-	errLimitClass       = errors.New("Invalid client class specified in buffer limit configuration.")
-	errLimitNumber      = errors.New("Error in hard, soft or soft_seconds setting in buffer limit configuration.")
+const (
+	errTooManyAddresses = reason("Too many bind addresses specified.")
+	errPrimaryPort      = reason("Invalid master port")
+	errScores           = reason("Invalid oom-score-adj-values, elements must be between -2000 and 2000.")
+	errSave             = reason("Invalid save parameters")
+	errPercentileText   = reason("Invalid latency-tracking-info-percentiles parameters")
+	errPercentileRange  = reason("latency-tracking-info-percentiles parameters should sit between [0.0,100.0]")
+	errLimitCount       = reason("Wrong number of arguments in buffer limit configuration.")
+	errLimitClass       = reason("Invalid client class specified in buffer limit configuration.")
+	errLimitNumber      = reason("Error in hard, soft or soft_seconds setting in buffer limit configuration.")
 )
 
 // empty reports whether words are no words: an empty value makes one empty word.

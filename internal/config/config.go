@@ -54,12 +54,9 @@ func (c *Config) Int(p *Param) int64 { return c.value(p).n }
 // Bool reports whether a parameter of kind Bool is yes.
 func (c *Config) Bool(p *Param) bool { return c.value(p).n != 0 }
 
-// Text returns the value as CONFIG GET prints it. For the kinds Text and Enum
+// String returns the value as CONFIG GET prints it. For the kinds Text and Enum
 // that is the value itself.
-func (c *Config) Text(p *Param) string { return c.value(p).text }
-
-// String is another name of [Config.Text].
-func (c *Config) String(p *Param) string { return c.Text(p) }
+func (c *Config) String(p *Param) string { return c.value(p).text }
 
 // Strings returns the words of a parameter of kind Words, HostPort or Integers.
 // The caller owns the slice.

@@ -47,16 +47,16 @@ func TestDefaultsAreReadable(t *testing.T) {
 		{c.Int(ProtoMaxBulkLen), int64(512 << 20)},
 		{c.Bool(ProtectedMode), true},
 		{c.Bool(ClusterEnabled), false},
-		{c.Text(Redirect), "moved"},
+		{c.String(Redirect), "moved"},
 		{c.Int(Redirect), int64(0)},
-		{c.Text(ClientQueryBufferLimit), "1073741824"},
+		{c.String(ClientQueryBufferLimit), "1073741824"},
 		{fmt.Sprint(c.Strings(Bind)), "[* -::*]"},
 		{fmt.Sprint(c.Floats(LatencyPercentiles)), "[50 99 99.9]"},
 		{fmt.Sprint(c.SavePoints(Save)), "[{3600 1} {300 100} {60 10000}]"},
 		{c.BufferLimit(LimitReplica), BufferLimit{256 << 20, 64 << 20, 60}},
 		{c.BufferLimit(LimitNormal), BufferLimit{}},
 		{c.BufferLimit(limitClasses), BufferLimit{}},
-		{c.Text(Save), "3600 1 300 100 60 10000"},
+		{c.String(Save), "3600 1 300 100 60 10000"},
 		{c.Origin(MaxClients), "default"},
 	} {
 		if row.got != row.want {
@@ -84,7 +84,7 @@ func TestNamesOfValkeyAreFoundButNotListed(t *testing.T) {
 func TestSetTakesTheOwnValueOfWhatNeedsARestart(t *testing.T) {
 	c := New()
 	for _, p := range All() {
-		err := c.Set([][2]string{{p.Name, c.Text(p)}})
+		err := c.Set([][2]string{{p.Name, c.String(p)}})
 		if refused := p.Effect == Immutable || p.Protected; refused != (err != nil) {
 			t.Errorf("%s: %v", p.Name, err)
 		}
@@ -122,8 +122,8 @@ func TestVetoUndoesTheWholeSet(t *testing.T) {
 	var log []string
 	note := func(p *Param, veto string) {
 		c.OnChange(p, func() error {
-			log = append(log, p.Name+"="+c.Text(p))
-			if c.Text(p) == veto {
+			log = append(log, p.Name+"="+c.String(p))
+			if c.String(p) == veto {
 				return errors.New("too many for this system")
 			}
 			return nil
@@ -181,7 +181,7 @@ func TestReadersNeverSeeHalfOfASet(t *testing.T) {
 func TestReadingDoesNotAllocate(t *testing.T) {
 	c := New()
 	n := testing.AllocsPerRun(100, func() {
-		if c.Int(MaxClients)+c.BufferLimit(LimitPubSub).Hard == 0 || c.Text(Redirect) == "" {
+		if c.Int(MaxClients)+c.BufferLimit(LimitPubSub).Hard == 0 || c.String(Redirect) == "" {
 			t.Error("no value")
 		}
 	})
@@ -223,9 +223,9 @@ func FuzzSet(f *testing.F) {
 			if !ok {
 				t.Fatalf("set of %q was accepted", name)
 			}
-			text := c.Text(p)
-			if err := c.Set([][2]string{{name, text}}); err != nil || c.Text(p) != text {
-				t.Fatalf("%s prints %q, which becomes %q, %v", name, text, c.Text(p), err)
+			text := c.String(p)
+			if err := c.Set([][2]string{{name, text}}); err != nil || c.String(p) != text {
+				t.Fatalf("%s prints %q, which becomes %q, %v", name, text, c.String(p), err)
 			}
 		}
 	})

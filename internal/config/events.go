@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"strings"
 )
 
@@ -31,7 +30,7 @@ const (
 // this order.
 const eventLetters = "g$lshzxetdnKEm"
 
-var errEvents = errors.New("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")
+const errEvents = reason("Invalid event class character. Use 'Ag$lshzxeKEtmdn'.")
 
 func parseEvents(word string) (value, error) {
 	var bits int64

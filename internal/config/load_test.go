@@ -38,17 +38,17 @@ func TestRedisConfIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ got, want string }{
-		{c.Text(MaxClients), "50"},
-		{c.Text(RequirePass), "a \"b\" A\nq"},
-		{c.Text(MasterUser), `it's \x`},
-		{c.Text(Bind), "127.0.0.1 ::1"},
-		{c.Text(Save), "900 1 60 1000 30 5"},
-		{c.Text(ReplicaOf), "db1 6379"},
-		{c.Text(ClientOutputBufferLimit), "normal 0 0 0 slave 1048576 2097152 3 pubsub 1 2 3"},
-		{c.Text(HZ), "50"},
-		{c.Text(MaxMemory), "2147483648"},
-		{c.Text(LazyFreeExpire), "yes"},
-		{c.Text(UnixSocketPerm), "700"},
+		{c.String(MaxClients), "50"},
+		{c.String(RequirePass), "a \"b\" A\nq"},
+		{c.String(MasterUser), `it's \x`},
+		{c.String(Bind), "127.0.0.1 ::1"},
+		{c.String(Save), "900 1 60 1000 30 5"},
+		{c.String(ReplicaOf), "db1 6379"},
+		{c.String(ClientOutputBufferLimit), "normal 0 0 0 slave 1048576 2097152 3 pubsub 1 2 3"},
+		{c.String(HZ), "50"},
+		{c.String(MaxMemory), "2147483648"},
+		{c.String(LazyFreeExpire), "yes"},
+		{c.String(UnixSocketPerm), "700"},
 		{fmt.Sprint(c.Int(UnixSocketPerm)), fmt.Sprint(0o700)},
 		{c.Origin(MaxClients), "/etc/redis.conf:3"},
 		{c.Origin(MaxMemory), "/abs/last.conf:1"},
@@ -68,8 +68,8 @@ func TestSaveLinesReplaceDefaultsAndCanBeCleared(t *testing.T) {
 		"save 1 1\nhz 10\nsave 2 2 3 3 ": "1 1 2 2 3 3",
 	} {
 		c := New()
-		if err := c.LoadFile("x.conf", files(map[string]string{"x.conf": text})); err != nil || c.Text(Save) != want {
-			t.Errorf("%q gives %q, %v; want %q", text, c.Text(Save), err, want)
+		if err := c.LoadFile("x.conf", files(map[string]string{"x.conf": text})); err != nil || c.String(Save) != want {
+			t.Errorf("%q gives %q, %v; want %q", text, c.String(Save), err, want)
 		}
 	}
 }
@@ -130,15 +130,15 @@ two lines"""
 		t.Fatal(err)
 	}
 	for _, row := range []struct{ got, want string }{
-		{c.Text(MaxClients), "50"},
-		{c.Text(MaxMemory), "1073741824"},
-		{c.Text(ProtectedMode), "no"},
-		{c.Text(Bind), "127.0.0.1 ::1"},
-		{c.Text(Save), "900 1 60 1000"},
-		{c.Text(ClientOutputBufferLimit), "normal 1 2 3 slave 4 5 6 pubsub 33554432 8388608 60"},
-		{c.Text(LatencyPercentiles), "50 99.5"},
-		{c.Text(ReplicaOf), ""},
-		{c.Text(RequirePass), "two lines"},
+		{c.String(MaxClients), "50"},
+		{c.String(MaxMemory), "1073741824"},
+		{c.String(ProtectedMode), "no"},
+		{c.String(Bind), "127.0.0.1 ::1"},
+		{c.String(Save), "900 1 60 1000"},
+		{c.String(ClientOutputBufferLimit), "normal 1 2 3 slave 4 5 6 pubsub 33554432 8388608 60"},
+		{c.String(LatencyPercentiles), "50 99.5"},
+		{c.String(ReplicaOf), ""},
+		{c.String(RequirePass), "two lines"},
 		{c.Origin(ProtectedMode), "bowline.toml:5"},
 	} {
 		if row.got != row.want {
@@ -149,22 +149,25 @@ two lines"""
 
 func TestTOMLRefusesWithPlaceAndReason(t *testing.T) {
 	for text, want := range map[string]string{
-		"hz = 10\nmaxclient = 5":       `x.toml:2: unknown key "maxclient", did you mean "maxclients"?`,
-		"hz = 'x'":                     "x.toml:1: hz: argument couldn't be parsed into an integer",
-		"hz = 1.5":                     "x.toml:1: hz: argument couldn't be parsed into an integer",
-		"\nhz 10":                      "x.toml:2: ",
-		"hz = 1\nhz = 2":               "x.toml:2: ",
-		"[server]\nhz = 1":             `x.toml:1: a table called "server" is not expected`,
-		"server.hz = 1":                `x.toml:1: a table called "server" is not expected`,
-		"[hz]\na = 1":                  "x.toml:1: a value is a string, a number, a boolean or an array of these",
-		"bind = [['a']]":               "x.toml:1: an array within an array is not expected",
-		"hz = 2020-01-01":              "x.toml:1: a value is a string",
-		"maxclients = [1, 2]":          "x.toml:1: maxclients: wrong number of arguments",
-		"maxclients = []":              "x.toml:1: maxclients: wrong number of arguments",
-		"save = true":                  "x.toml:1: save: Invalid save parameters",
-		"\xff = 1":                     "x.toml:1: ",
-		"include = 'other.toml'":       `x.toml:1: unknown key "include"`,
-		"requirepass = 'a'\nhz=''\n\n": "x.toml:2: hz: ",
+		"hz = 10\nmaxclient = 5":                `x.toml:2: unknown key "maxclient", did you mean "maxclients"?`,
+		"hz = 'x'":                              "x.toml:1: hz: argument couldn't be parsed into an integer",
+		"hz = 1.5":                              "x.toml:1: hz: argument couldn't be parsed into an integer",
+		"\nhz 10":                               "x.toml:2: ",
+		"hz = 1\nhz = 2":                        "x.toml:2: ",
+		"[server]\nhz = 1":                      `x.toml:1: a table called "server" is not expected`,
+		"server.hz = 1":                         `x.toml:1: a table called "server" is not expected`,
+		"[hz]\na = 1":                           "x.toml:1: a value is a string, a number, a boolean or an array of these",
+		"bind = [['a']]":                        "x.toml:1: an array within an array is not expected",
+		"hz = 2020-01-01":                       "x.toml:1: a value is a string",
+		"maxclients = [1, 2]":                   "x.toml:1: maxclients: wrong number of arguments",
+		"maxclients = []":                       "x.toml:1: maxclients: wrong number of arguments",
+		"save = true":                           "x.toml:1: save: Invalid save parameters",
+		"\xff = 1":                              "x.toml:1: ",
+		"a = " + strings.Repeat("[", tomlMax-4): "x.toml:",
+		"a = " + strings.Repeat("{a=", tomlMax/3-2): "x.toml:",
+		"a = 1" + strings.Repeat("\n", tomlMax):     "x.toml: longer than 65536 bytes",
+		"include = 'other.toml'":                    `x.toml:1: unknown key "include"`,
+		"requirepass = 'a'\nhz=''\n\n":              "x.toml:2: hz: ",
 	} {
 		err := New().LoadFile("x.toml", files(map[string]string{"x.toml": text}))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -228,7 +231,7 @@ func fuzzFile(t *testing.T, name, text string) {
 		t.Fatalf("error without place: %v", err)
 	}
 	for _, p := range All() {
-		v := c.Text(p)
+		v := c.String(p)
 		again, err := p.parse(value{}, p.split(v))
 		if err != nil || again.text != v {
 			t.Fatalf("%s has %q, which becomes %q, %v", p.Name, v, again.text, err)

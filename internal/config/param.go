@@ -9,7 +9,7 @@ import (
 // Kind is how the value of a parameter is written and read.
 type Kind uint8
 
-// The kinds. The comment says what [Config.Int] returns; [Config.Text] returns
+// The kinds. The comment says what [Config.Int] returns; [Config.String] returns
 // for every kind what CONFIG GET prints.
 const (
 	Bool          Kind = iota // yes or no: 1 or 0

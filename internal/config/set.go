@@ -154,7 +154,7 @@ func (c *Config) settable(pairs [][2]string, local bool) ([]*Param, error) {
 // [EnableDebugCommand], lets a client do what it guards; local: the client is
 // on this machine.
 func (c *Config) Allows(p *Param, local bool) bool {
-	switch c.Text(p) {
+	switch c.String(p) {
 	case "yes":
 		return true
 	case "local":

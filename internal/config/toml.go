@@ -9,8 +9,16 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
+// tomlMax is the most bytes of a TOML file. The library descends once for each
+// nested bracket, so the length of a file bounds the stack that one can make it
+// use: a mebibyte of brackets ends the process.
+const tomlMax = 64 << 10
+
 // toml reads a TOML file: top-level keys, in the order they stand in.
 func (l *loader) toml(path string, text []byte) error {
+	if len(text) > tomlMax {
+		return fmt.Errorf("%s: longer than %d bytes", path, tomlMax)
+	}
 	var content map[string]any
 	meta, err := toml.Decode(string(text), &content)
 	if err != nil {

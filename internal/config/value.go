@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -16,15 +15,20 @@ type value struct {
 	origin string // where it comes from
 }
 
-// These texts are Redis's; clients and test suites compare them.
-var (
-	errArguments = errors.New("wrong number of arguments")
-	errBool      = errors.New("argument must be 'yes' or 'no'")
-	errInt       = errors.New("argument couldn't be parsed into an integer")
-	errOctal     = errors.New("argument couldn't be parsed as an octal number")
-	errMemory    = errors.New("argument must be a memory value")
-	errPercent   = errors.New("argument must be a memory or percent value")
-	errOver100   = errors.New("percentage argument must be less or equal to 100")
+// reason is what is wrong with a value, in Redis's words: clients and test suites
+// compare them, so they keep its capitals and full stops.
+type reason string
+
+func (r reason) Error() string { return string(r) }
+
+const (
+	errArguments = reason("wrong number of arguments")
+	errBool      = reason("argument must be 'yes' or 'no'")
+	errInt       = reason("argument couldn't be parsed into an integer")
+	errOctal     = reason("argument couldn't be parsed as an octal number")
+	errMemory    = reason("argument must be a memory value")
+	errPercent   = reason("argument must be a memory or percent value")
+	errOver100   = reason("percentage argument must be less or equal to 100")
 )
 
 // parse makes a value out of words; old is the value that it replaces, which
@@ -115,7 +119,7 @@ func parseInt(word string) (int64, error) {
 	return n, nil
 }
 
-// number checks the limits of a row. n is MaxInt64 and text "" in no case.
+// number checks a number against the limits of the row and makes a value of it.
 func (p *Param) number(n int64, base int) (value, error) {
 	if n < p.Min || n > p.Max {
 		return value{}, p.errLimits()
@@ -183,7 +187,7 @@ func (p *Param) parsePercent(word string) (value, error) {
 }
 
 func (p *Param) errWords() error {
-	return errors.New("argument(s) must be one of the following: " + strings.Join(p.Words, ", "))
+	return reason("argument(s) must be one of the following: " + strings.Join(p.Words, ", "))
 }
 
 // word returns the index of a word of the row, in any case.

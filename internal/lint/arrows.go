@@ -35,6 +35,7 @@ var ranks = map[string]int{
 	// Generators, benchmarks and what only tests import stand on top.
 	"internal/command/gen": 20,
 	"internal/redistest":   20,
+	"internal/player":      21,
 	"internal/lint":        20,
 	"bench":                20,
 }
@@ -51,7 +52,7 @@ var impure = []string{
 }
 
 // testOnly packages are imported by tests only.
-var testOnly = []string{"internal/redistest", "internal/lint"}
+var testOnly = []string{"internal/redistest", "internal/player", "internal/lint"}
 
 // bannedCalls are kept out of internal/: time, disk, network and chance come in
 // from outside.

@@ -101,7 +101,8 @@ func answers(socket string) bool {
 	}
 	buf := make([]byte, 7)
 	n, _ := c.Read(buf)
-	return string(buf[:n]) == "+PONG\r\n"
+	// With a password set the answer is "-NOAUTH ...".
+	return string(buf[:n]) == "+PONG\r\n" || string(buf[:n]) == "-NOAUTH"
 }
 
 // freePort asks the kernel for a port on which also the cluster bus port

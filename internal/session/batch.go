@@ -96,6 +96,14 @@ func (b *Batch) parse(s *Session, in []byte) (consumed int, err error) {
 		if consumed == len(in) {
 			return consumed, resp.ErrIncomplete
 		}
+		// Reading an inline command changes its bytes. As commands that are parsed
+		// but not run are parsed again, it runs alone.
+		if in[consumed] != '*' {
+			if len(b.Commands) > 0 {
+				return consumed, nil
+			}
+			limit = 1
+		}
 		args, rest, n, err := s.reader.Next(in[consumed:], b.arena)
 		if err != nil {
 			return consumed, err

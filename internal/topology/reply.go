@@ -45,7 +45,11 @@ func AppendSlots(w *resp.Writer, m *Map, v *View) {
 // preferred one.
 func appendNode(w *resp.Writer, m *Member, v *View) {
 	w.Array(4)
-	appendEndpoint(w, m, v)
+	if host, known := v.host(m); known {
+		w.BulkString(host)
+	} else {
+		w.Null()
+	}
 	w.Int(int64(v.port(m)))
 	w.BulkString(string(m.ID))
 	var rest []string
@@ -58,14 +62,6 @@ func appendNode(w *resp.Writer, m *Member, v *View) {
 	w.Map(len(rest) / 2)
 	for _, s := range rest {
 		w.BulkString(s)
-	}
-}
-
-func appendEndpoint(w *resp.Writer, m *Member, v *View) {
-	if host, known := v.host(m); known {
-		w.BulkString(host)
-	} else {
-		w.Null()
 	}
 }
 
@@ -115,7 +111,9 @@ func appendShardNode(w *resp.Writer, m *Member, v *View) {
 	w.BulkString("ip")
 	w.BulkString(m.Host)
 	w.BulkString("endpoint")
-	appendEndpoint(w, m, v)
+	// Here, unlike in CLUSTER SLOTS, a host that is not told is an empty text.
+	host, _ := v.host(m)
+	w.BulkString(host)
 	if m.Hostname != "" {
 		w.BulkString("hostname")
 		w.BulkString(m.Hostname)

@@ -14,7 +14,7 @@ const (
 )
 
 func ttl(c *engine.Ctx, args engine.Args) {
-	answerExpiry(c, args[1], func(at int64) int64 { return (at - c.Now + 500) / 1000 })
+	answerExpiry(c, args[1], func(at int64) int64 { return nearestSecond(at - c.Now) })
 }
 
 func pTTL(c *engine.Ctx, args engine.Args) {
@@ -22,12 +22,15 @@ func pTTL(c *engine.Ctx, args engine.Args) {
 }
 
 func expireTime(c *engine.Ctx, args engine.Args) {
-	answerExpiry(c, args[1], func(at int64) int64 { return (at + 500) / 1000 })
+	answerExpiry(c, args[1], nearestSecond)
 }
 
 func pExpireTime(c *engine.Ctx, args engine.Args) {
 	answerExpiry(c, args[1], func(at int64) int64 { return at })
 }
+
+// nearestSecond rounds without overflowing.
+func nearestSecond(millis int64) int64 { return millis/1000 + (millis%1000+500)/1000 }
 
 func answerExpiry(c *engine.Ctx, key []byte, answer func(at int64) int64) {
 	e, ok := c.Lookup(key)

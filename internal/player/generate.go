@@ -1,0 +1,152 @@
+package player
+
+import (
+	"strconv"
+
+	"pgregory.net/rapid"
+
+	"github.com/bowline-kv/bowline/internal/command"
+)
+
+// Generator makes random commands from the command table.
+type Generator struct {
+	specs []*command.Spec
+}
+
+// excludedGroups have commands that are about the connection or the process.
+var excludedGroups = map[string]bool{"connection": true, "server": true, "cluster": true, "pubsub": true, "scripting": true}
+
+// included are commands of those groups that are about keys after all.
+var included = map[string]bool{"dbsize": true, "flushdb": true, "flushall": true}
+
+// excluded commands are played elsewhere.
+var excluded = map[string]bool{"scan": true}
+
+// NewGenerator takes part with every working command on keys.
+func NewGenerator() *Generator {
+	g := &Generator{}
+	for s := range command.All() {
+		if s.State == command.Working && s.Parent == nil && s.Subcommands == nil && !excluded[s.Name] &&
+			(!excludedGroups[s.Group] || included[s.Name]) {
+			g.specs = append(g.specs, s)
+		}
+	}
+	return g
+}
+
+// Names lists the commands that take part.
+func (g *Generator) Names() []string {
+	names := make([]string, len(g.specs))
+	for i, s := range g.specs {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// Values that commands are made of. Few keys, so that commands meet; numbers at
+// the edges; texts that look like numbers or options.
+var (
+	someKeys    = []string{"a", "b", "c", "{t}x", "", "k\x00\xff"}
+	someStrings = []string{"", "v", "hello", "10", "-3", "9223372036854775807", "-9223372036854775808", "007", "1.5", "3.0e2", " 1", "\r\n\x00"}
+	someInts    = []string{"0", "1", "-1", "7", "12", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "x", "", "1.0"}
+	someDoubles = []string{"0", "1.5", "-2.25", "3.0e3", "1e400", "inf", "-inf", "nan", "0.1", "0x1p3", "x", "", "10.000000000000000001"}
+	someGlobs   = []string{"*", "?", "[a-b]", "\\a", "{t}*", "k*", "[^a]", "x*y"}
+	// Times are over already or far away, so that no reply depends on when a
+	// command runs.
+	someSpans  = []string{"100000", "2000000", "0", "-1", "9223372036854775807", "9223372036854775", "x"}
+	someStamps = []string{"1", "33177117420", "33177117420000", "0", "-5", "9223372036854775807", "x"}
+	someNoise  = []string{"NX", "XX", "GET", "KEEPTTL", "GT", "foo", "", "-1"}
+)
+
+// Programs generates programs of up to n commands.
+func (g *Generator) Programs(n int) *rapid.Generator[[][]string] {
+	return rapid.SliceOfN(rapid.Custom(g.command), 1, n)
+}
+
+// command draws one command: usually a well-formed one, sometimes with an
+// argument too many, too few or out of place.
+func (g *Generator) command(t *rapid.T) []string {
+	s := rapid.SampledFrom(g.specs).Draw(t, "command")
+	args := []string{s.Name}
+	for i := range s.Arguments {
+		args = appendArgument(t, args, &s.Arguments[i])
+	}
+	switch rapid.IntRange(0, 19).Draw(t, "damage") {
+	case 0:
+		args = append(args, rapid.SampledFrom(someNoise).Draw(t, "extra"))
+	case 1:
+		if len(args) > 1 {
+			args = args[:len(args)-1]
+		}
+	case 2:
+		if len(args) > 1 {
+			args[rapid.IntRange(1, len(args)-1).Draw(t, "at")] = rapid.SampledFrom(someNoise).Draw(t, "noise")
+		}
+	}
+	return args
+}
+
+func appendArgument(t *rapid.T, args []string, a *command.Argument) []string {
+	times := 1
+	for _, f := range a.Flags {
+		switch f {
+		case "optional":
+			if rapid.IntRange(0, 2).Draw(t, "optional") == 0 {
+				times = 0
+			}
+		case "multiple", "multiple_token":
+			times *= rapid.IntRange(1, 3).Draw(t, "times")
+		}
+	}
+	for range times {
+		if a.Token != "" {
+			args = append(args, a.Token)
+		}
+		args = appendValue(t, args, a)
+	}
+	return args
+}
+
+func appendValue(t *rapid.T, args []string, a *command.Argument) []string {
+	pick := func(from []string) []string { return append(args, rapid.SampledFrom(from).Draw(t, a.Name)) }
+	switch a.Type {
+	case "pure-token":
+		return args
+	case "oneof":
+		return appendArgument(t, args, &a.Arguments[rapid.IntRange(0, len(a.Arguments)-1).Draw(t, a.Name)])
+	case "block":
+		for i := range a.Arguments {
+			args = appendArgument(t, args, &a.Arguments[i])
+		}
+		return args
+	case "key":
+		return pick(someKeys)
+	case "integer":
+		if a.Name == "seconds" || a.Name == "milliseconds" {
+			return pick(someSpans)
+		}
+		return pick(someInts)
+	case "double":
+		return pick(someDoubles)
+	case "unix-time":
+		return pick(someStamps)
+	case "pattern":
+		return pick(someGlobs)
+	}
+	if rapid.IntRange(0, 9).Draw(t, "long") == 0 {
+		return append(args, string(make([]byte, rapid.IntRange(0, 5000).Draw(t, "length"))))
+	}
+	return pick(someStrings)
+}
+
+// Quote writes a command for people.
+func Quote(args []string) string {
+	var b []byte
+	for i, a := range args {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendQuote(b, a)
+	}
+	return string(b)
+}

@@ -1,0 +1,42 @@
+package player
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/bowline-kv/bowline/internal/redistest"
+)
+
+// Pair is a connection to each server.
+type Pair struct {
+	Oracle, Subject *redistest.Conn
+}
+
+// Play sends the program to both as one pipeline and describes the first reply
+// that differs; "" when none does.
+func (p Pair) Play(program [][]string) string {
+	var wire []byte
+	for _, args := range program {
+		wire = append(wire, redistest.Encode(args...)...)
+	}
+	p.Oracle.Write(wire)
+	p.Subject.Write(wire)
+	difference := ""
+	for i, args := range program {
+		want, got := p.Oracle.ReceiveRaw(), p.Subject.ReceiveRaw()
+		rule := Rules[strings.ToLower(args[0])]
+		if difference == "" && !rule.Same(want, got) {
+			difference = fmt.Sprintf("step %d: %s\n  redis-server: %s\n  bowline:      %s", i+1, Quote(args), shown(want), shown(got))
+		}
+	}
+	return difference
+}
+
+func shown(reply []byte) string {
+	const most = 400
+	if len(reply) > most {
+		return fmt.Sprintf("%q... (%d bytes)", reply[:most], len(reply))
+	}
+	return fmt.Sprintf("%q", bytes.TrimSuffix(reply, []byte("\r\n")))
+}

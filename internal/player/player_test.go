@@ -1,0 +1,243 @@
+package player
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/node"
+	"github.com/bowline-kv/bowline/internal/redistest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// steps is the length of the random play, for each protocol.
+var steps = flag.Int("steps", 20000, "random steps per protocol")
+
+// startBowline serves on loopback until the test ends.
+func startBowline(t testing.TB, settings ...string) string {
+	t.Helper()
+	cfg := config.New()
+	for i := 0; i < len(settings); i += 2 {
+		if err := cfg.Load(settings[i], []string{settings[i+1]}, "test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	listeners, err := node.ListenLoopback(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := node.Start(node.Options{Config: cfg, Version: "test", Log: slog.New(slog.DiscardHandler), Listeners: []net.Listener{listeners[0]}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := n.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return n.Addrs()[0].String()
+}
+
+// pair starts both servers and connects to them in a protocol version.
+func pair(t *testing.T, proto int, settings ...string) Pair {
+	t.Helper()
+	var flags []string
+	for i := 0; i < len(settings); i += 2 {
+		flags = append(flags, "--"+settings[i], settings[i+1])
+	}
+	p := Pair{
+		Oracle:  redistest.Start(t, flags...).Dial(t),
+		Subject: redistest.Dial(t, "tcp", startBowline(t, settings...)),
+	}
+	for _, c := range []*redistest.Conn{p.Oracle, p.Subject} {
+		// Where a password is set the script itself logs in, and chooses the protocol.
+		if e, bad := c.Do("HELLO", strconv.Itoa(proto)).(redistest.Error); bad && !strings.HasPrefix(string(e), "NOAUTH") {
+			t.Fatal(e)
+		}
+	}
+	return p
+}
+
+func forBothProtocols(t *testing.T, run func(t *testing.T, proto int)) {
+	for _, proto := range []int{2, 3} {
+		t.Run(fmt.Sprintf("RESP%d", proto), func(t *testing.T) { run(t, proto) })
+	}
+}
+
+func TestRandomProgramsAnswerAsRedis(t *testing.T) {
+	const programLength = 100
+	g := NewGenerator()
+	if len(g.Names()) < 35 {
+		t.Fatalf("only %d commands take part: %q", len(g.Names()), g.Names())
+	}
+	// Programs have half the length on average.
+	for name, value := range map[string]string{
+		"rapid.checks": strconv.Itoa(max(1, 2**steps/programLength)), "rapid.nofailfile": "true", "rapid.shrinktime": "10s",
+	} {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The state at the end is compared too.
+	var state [][]string
+	for _, key := range someKeys {
+		state = append(state, []string{"TYPE", key}, []string{"GET", key}, []string{"PEXPIRETIME", key})
+	}
+	state = append(state, []string{"DBSIZE"}, []string{"KEYS", "*"}, []string{"FLUSHALL"})
+	forBothProtocols(t, func(t *testing.T, proto int) {
+		p := pair(t, proto)
+		programs := g.Programs(programLength)
+		rapid.Check(t, func(t *rapid.T) {
+			program := programs.Draw(t, "program")
+			if difference := p.Play(append(program, state...)); difference != "" {
+				t.Fatal(difference)
+			}
+		})
+	})
+}
+
+// TestScriptsAnswerAsRedis plays the files of testdata: a command a line, in
+// the quoting of redis-cli; "#settings name value ..." at the head starts the
+// servers with these; "#code" before a command compares only the error's code.
+func TestScriptsAnswerAsRedis(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts found: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			s := readScript(t, file)
+			forBothProtocols(t, func(t *testing.T, proto int) {
+				p := pair(t, proto, s.settings...)
+				for _, step := range s.steps {
+					rule, special := Rules[strings.ToLower(step.args[0])]
+					if !special {
+						rule = step.rule
+					}
+					want, got := p.Oracle.Raw(step.args...), p.Subject.Raw(step.args...)
+					if !rule.Same(want, got) {
+						t.Errorf("line %d: %s\n  redis-server: %s\n  bowline:      %s", step.line, Quote(step.args), shown(want), shown(got))
+					}
+				}
+			})
+		})
+	}
+}
+
+type script struct {
+	settings []string
+	steps    []step
+}
+
+type step struct {
+	line int
+	args []string
+	rule Comparison
+}
+
+func readScript(t *testing.T, file string) (s script) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rule := Exact
+	lines := bufio.NewScanner(f)
+	for n := 1; lines.Scan(); n++ {
+		text := strings.TrimSpace(lines.Text())
+		switch {
+		case strings.HasPrefix(text, "#settings "):
+			s.settings = strings.Fields(text)[1:]
+		case text == "#code":
+			rule = CodeOnly
+		case text == "" || text[0] == '#':
+		default:
+			s.steps = append(s.steps, step{n, splitWords(t, text), rule})
+			rule = Exact
+		}
+	}
+	return s
+}
+
+// splitWords reads words, and "..." with Go's escapes.
+func splitWords(t *testing.T, text string) (words []string) {
+	t.Helper()
+	for text = strings.TrimLeft(text, " "); text != ""; text = strings.TrimLeft(text, " ") {
+		if text[0] != '"' {
+			word, rest, _ := strings.Cut(text, " ")
+			words, text = append(words, word), rest
+			continue
+		}
+		quoted, err := strconv.QuotedPrefix(text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		word, _ := strconv.Unquote(quoted)
+		words, text = append(words, word), text[len(quoted):]
+	}
+	return words
+}
+
+// TestScanFindsWhatKeysFinds walks both servers with the same options.
+func TestScanFindsWhatKeysFinds(t *testing.T) {
+	p := pair(t, 2)
+	for i := range 2000 {
+		args := []string{"SET", fmt.Sprintf("key:%d", i), "v"}
+		if i%3 == 0 {
+			args[1] = fmt.Sprintf("{same}:%d", i)
+		}
+		p.Oracle.Do(args...)
+		p.Subject.Do(args...)
+	}
+	for _, options := range [][]string{
+		nil, {"COUNT", "1"}, {"COUNT", "7"}, {"COUNT", "100000"}, {"MATCH", "*9"}, {"MATCH", "{same}:*", "COUNT", "50"},
+		{"TYPE", "string"}, {"TYPE", "list"}, {"TYPE", "nonsense"}, {"TYPE", "STRING", "MATCH", "key:1?"},
+	} {
+		want, got := walk(t, p.Oracle, options), walk(t, p.Subject, options)
+		if !slices.Equal(want, got) {
+			t.Errorf("SCAN %q: redis-server finds %d keys, bowline %d", options, len(want), len(got))
+		}
+	}
+}
+
+func walk(t *testing.T, c *redistest.Conn, options []string) []string {
+	t.Helper()
+	found := map[string]bool{}
+	cursor := "0"
+	for calls := 0; ; calls++ {
+		if calls > 100000 {
+			t.Fatal("the walk does not end")
+		}
+		reply, ok := c.Do(append([]string{"SCAN", cursor}, options...)...).([]any)
+		if !ok {
+			t.Fatalf("SCAN %s %q gives %v", cursor, options, reply)
+		}
+		for _, key := range reply[1].([]any) {
+			found[key.(string)] = true
+		}
+		if cursor = reply[0].(string); cursor == "0" {
+			break
+		}
+	}
+	keys := make([]string, 0, len(found))
+	for k := range found {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
