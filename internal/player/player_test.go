@@ -112,7 +112,8 @@ func TestRandomProgramsAnswerAsRedis(t *testing.T) {
 
 // TestScriptsAnswerAsRedis plays the files of testdata: a command a line, in
 // the quoting of redis-cli; "#settings name value ..." at the head starts the
-// servers with these; "#code" before a command compares only the error's code.
+// servers with these; "#code" before a command compares only the error's code, and "#unordered"
+// the lines of the reply in any order.
 func TestScriptsAnswerAsRedis(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -124,9 +125,9 @@ func TestScriptsAnswerAsRedis(t *testing.T) {
 			forBothProtocols(t, func(t *testing.T, proto int) {
 				p := pair(t, proto, s.settings...)
 				for _, step := range s.steps {
-					rule, special := Rules[strings.ToLower(step.args[0])]
-					if !special {
-						rule = step.rule
+					rule := step.rule
+					if rule == Exact {
+						rule = Rules[strings.ToLower(step.args[0])]
 					}
 					want, got := p.Oracle.Raw(step.args...), p.Subject.Raw(step.args...)
 					if !rule.Same(want, got) {
@@ -165,6 +166,8 @@ func readScript(t *testing.T, file string) (s script) {
 			s.settings = strings.Fields(text)[1:]
 		case text == "#code":
 			rule = CodeOnly
+		case text == "#unordered":
+			rule = Unordered
 		case text == "" || text[0] == '#':
 		default:
 			s.steps = append(s.steps, step{n, splitWords(t, text), rule})
