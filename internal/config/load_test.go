@@ -164,10 +164,11 @@ func TestTOMLRefusesWithPlaceAndReason(t *testing.T) {
 		"save = true":                           "x.toml:1: save: Invalid save parameters",
 		"\xff = 1":                              "x.toml:1: ",
 		"a = " + strings.Repeat("[", tomlMax-4): "x.toml:",
-		"a = " + strings.Repeat("{a=", tomlMax/3-2): "x.toml:",
-		"a = 1" + strings.Repeat("\n", tomlMax):     "x.toml: longer than 65536 bytes",
-		"include = 'other.toml'":                    `x.toml:1: unknown key "include"`,
-		"requirepass = 'a'\nhz=''\n\n":              "x.toml:2: hz: ",
+		"a = " + strings.Repeat("{a=", 65):      "x.toml: more than 64 braces",
+		"\n" + strings.Repeat("a.", 129) + "a = 1": "x.toml:2: more than 128 dots",
+		"a = 1" + strings.Repeat("\n", tomlMax):    "x.toml: longer than 65536 bytes",
+		"include = 'other.toml'":                   `x.toml:1: unknown key "include"`,
+		"requirepass = 'a'\nhz=''\n\n":             "x.toml:2: hz: ",
 	} {
 		err := New().LoadFile("x.toml", files(map[string]string{"x.toml": text}))
 		if err == nil || !strings.Contains(err.Error(), want) {

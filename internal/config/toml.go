@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -9,15 +10,38 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// tomlMax is the most bytes of a TOML file. The library descends once for each
-// nested bracket, so the length of a file bounds the stack that one can make it
-// use: a mebibyte of brackets ends the process.
-const tomlMax = 64 << 10
+// Bounds of a TOML file. The library descends once for each nested bracket, and
+// copies the whole key of each nested table: a mebibyte of brackets ends the
+// process for want of stack, 20 thousand braces or dots take gigabytes. A
+// configuration has no tables at all, so the bounds leave plenty of room.
+const (
+	tomlMax       = 64 << 10 // bytes
+	tomlBracesMax = 64       // "{" in a file
+	tomlDotsMax   = 128      // "." in a line
+)
+
+// tomlShape refuses a text that would cost the library too much.
+func tomlShape(path string, text []byte) error {
+	if len(text) > tomlMax {
+		return fmt.Errorf("%s: longer than %d bytes", path, tomlMax)
+	}
+	if bytes.Count(text, []byte("{")) > tomlBracesMax {
+		return fmt.Errorf("%s: more than %d braces", path, tomlBracesMax)
+	}
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if bytes.Count(line, []byte(".")) > tomlDotsMax {
+			return fmt.Errorf("%s:%d: more than %d dots", path, number, tomlDotsMax)
+		}
+	}
+	return nil
+}
 
 // toml reads a TOML file: top-level keys, in the order they stand in.
 func (l *loader) toml(path string, text []byte) error {
-	if len(text) > tomlMax {
-		return fmt.Errorf("%s: longer than %d bytes", path, tomlMax)
+	if err := tomlShape(path, text); err != nil {
+		return err
 	}
 	var content map[string]any
 	meta, err := toml.Decode(string(text), &content)

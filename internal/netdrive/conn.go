@@ -16,6 +16,10 @@ type conn struct {
 	s   *session.Session
 	buf []byte // received and not yet consumed
 	out outbox
+	// active is when bytes last came; kept only while clients may be idle for a
+	// limited time.
+	active time.Time
+	gone   bool // the client closed its end, or the connection broke
 }
 
 // The read buffer starts small, as most connections are idle, and grows with
@@ -35,14 +39,11 @@ func (c *conn) run() {
 	defer c.out.wait()
 	defer c.nc.Close()
 	c.out.init(c)
-	for c.read() {
-		if !c.consume() {
-			c.out.drain()
-			return
-		}
+	for c.read() && c.consume() {
 	}
-	// At a graceful stop the replies are still delivered.
+	// Whatever ended it: the replies are still delivered.
 	c.out.drain()
+	c.linger()
 }
 
 // read waits for bytes; false when the connection is over.
@@ -55,27 +56,75 @@ func (c *conn) read() bool {
 		return false
 	}
 	c.grow()
-	if c.p.stopping.Load() {
-		return false
-	}
 	if limits.Idle > 0 {
-		c.nc.SetReadDeadline(time.Now().Add(limits.Idle))
-		if c.p.stopping.Load() { // Shutdown's deadline may just have been overwritten
+		c.active = time.Now()
+		c.setIdleDeadline(limits.Idle)
+	}
+	for !c.p.stopping.Load() { // asked after the deadline was set: Shutdown's own may have been overwritten
+		n, err := c.nc.Read(c.buf[len(c.buf):cap(c.buf)])
+		c.buf = c.buf[:len(c.buf)+n]
+		if n > 0 {
+			c.p.counters.reads.Add(1)
+			c.p.counters.in.Add(uint64(n))
+			return true
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			c.gone = true
 			return false
 		}
-	}
-	n, err := c.nc.Read(c.buf[len(c.buf):cap(c.buf)])
-	c.buf = c.buf[:len(c.buf)+n]
-	if n > 0 {
-		c.p.counters.reads.Add(1)
-		c.p.counters.in.Add(uint64(n))
-		return true
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) && !c.p.stopping.Load() && limits.Idle <= 0 {
-		c.nc.SetReadDeadline(time.Time{}) // the idle limit was lifted meanwhile
-		return true
+		// Either its time is over, or the limit has changed meanwhile.
+		idle := c.p.o.Limits().Idle
+		if idle > 0 && !c.active.IsZero() && time.Since(c.active) >= idle {
+			return false
+		}
+		c.setIdleDeadline(idle)
 	}
 	return false
+}
+
+// setIdleDeadline bounds the wait for the next bytes; idle <= 0: not at all. It
+// looks again afterwards, in case LimitsChanged came between.
+func (c *conn) setIdleDeadline(idle time.Duration) {
+	for {
+		if idle <= 0 {
+			c.active = time.Time{}
+			c.nc.SetReadDeadline(time.Time{})
+		} else {
+			if c.active.IsZero() { // there was no limit when the last bytes came
+				c.active = time.Now()
+			}
+			c.nc.SetReadDeadline(c.active.Add(idle))
+		}
+		now := c.p.o.Limits().Idle
+		if now == idle {
+			return
+		}
+		idle = now
+	}
+}
+
+// lingerQuiet is for how long nothing may come from a client before its
+// connection is closed.
+const lingerQuiet = 50 * time.Millisecond
+
+// linger passes over what the client still sends. Closing a socket that holds
+// unread bytes resets the connection, and the system then throws away replies
+// that the client has not received yet.
+func (c *conn) linger() {
+	half, ok := c.nc.(interface{ CloseWrite() error })
+	if c.gone || !ok || half.CloseWrite() != nil {
+		return
+	}
+	scrap := make([]byte, readKept)
+	end := time.Now().Add(drainTimeout)
+	for now := time.Now(); now.Before(end); now = time.Now() {
+		c.nc.SetReadDeadline(now.Add(lingerQuiet))
+		n, err := c.nc.Read(scrap)
+		c.p.counters.in.Add(uint64(n))
+		if err != nil {
+			return
+		}
+	}
 }
 
 // grow makes room for the next read: as much as the command being read is known

@@ -21,7 +21,8 @@ type outbox struct {
 	flying  int    // bytes that the writer goroutine has taken and not yet written
 	writing bool   // the writer goroutine runs
 	failed  bool   // the socket is broken
-	over    time.Time
+	backlog backlog
+	drainBy time.Time // when the writer goroutine gives up; zero: never
 	idle    sync.Cond // signaled when the writer goroutine ends
 }
 
@@ -30,6 +31,9 @@ const (
 	directWrite = 5 * time.Millisecond
 	// drainTimeout bounds the delivery of the last replies before a close.
 	drainTimeout = 5 * time.Second
+	// limitsEvery is how often the limits are looked at while a client reads
+	// nothing, besides each time that replies are added.
+	limitsEvery = time.Second
 	// writeChunk is how much is written between two looks at what still waits.
 	writeChunk = 64 << 10
 	// outputKept is the largest empty buffer that a connection keeps.
@@ -71,8 +75,6 @@ func (o *outbox) flush() bool {
 		ok = o.withinLimits()
 		if ok && !o.writing {
 			o.writing = true
-			// Deadlines are set under mu only, so that drain's is the last.
-			o.c.nc.SetWriteDeadline(time.Time{})
 			go o.run()
 		}
 	}
@@ -95,22 +97,13 @@ func (o *outbox) write(data []byte) (int, error) {
 
 // withinLimits says whether the waiting replies are few enough; o.mu is held.
 func (o *outbox) withinLimits() bool {
-	limits := o.c.p.o.Limits()
-	n := len(o.waiting) + o.flying
-	o.c.s.SetOutput(n)
-	if limits.OutputSoft <= 0 || n <= limits.OutputSoft {
-		o.over = time.Time{}
-	} else if o.over.IsZero() {
-		o.over = time.Now()
+	if o.failed {
+		return false
 	}
-	hard := limits.OutputHard > 0 && n > limits.OutputHard
-	soft := !o.over.IsZero() && time.Since(o.over) >= limits.OutputSoftTime
-	if !hard && !soft {
+	if !o.backlog.tooLong(&o.c.p.door, o.c.s, len(o.waiting)+o.flying) {
 		return true
 	}
 	o.failed = true
-	o.c.p.counters.outputLimit.Add(1)
-	o.c.p.o.Log.Warn("client closed: it does not read its replies", "client", o.c.s.Remote(), "bytes", n)
 	o.c.nc.Close() // ends the writer
 	return false
 }
@@ -124,23 +117,41 @@ func (o *outbox) run() {
 		o.waiting, o.spare = o.spare[:0], nil
 		for rest := data; len(rest) > 0 && !o.failed; {
 			o.flying = len(rest)
-			o.c.s.SetOutput(len(o.waiting) + o.flying)
+			o.setDeadline()
 			o.mu.Unlock()
 			n, err := o.write(rest[:min(len(rest), writeChunk)])
 			o.mu.Lock()
 			rest = rest[n:]
-			o.failed = o.failed || err != nil
+			o.flying = len(rest)
+			switch {
+			case err == nil, errors.Is(err, os.ErrDeadlineExceeded) && !o.drainOver():
+				o.withinLimits() // which sets failed otherwise
+			default:
+				o.failed = true
+			}
 		}
 		o.flying = 0
 		if cap(data) <= writeChunk {
 			o.spare = data[:0]
 		}
 	}
-	o.waiting, o.spare, o.over = nil, nil, time.Time{}
+	o.waiting, o.spare, o.backlog = nil, nil, backlog{}
 	o.c.s.SetOutput(0)
 	o.writing = false
 	o.idle.Broadcast()
 }
+
+// setDeadline bounds the writer goroutine's next write; o.mu is held, so that
+// drain's deadline is the last.
+func (o *outbox) setDeadline() {
+	deadline := o.drainBy
+	if deadline.IsZero() {
+		deadline = time.Now().Add(limitsEvery)
+	}
+	o.c.nc.SetWriteDeadline(deadline)
+}
+
+func (o *outbox) drainOver() bool { return !o.drainBy.IsZero() && !time.Now().Before(o.drainBy) }
 
 // drain delivers what still waits before the connection is closed, within
 // [drainTimeout].
@@ -148,7 +159,8 @@ func (o *outbox) drain() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.writing && !o.failed {
-		o.c.nc.SetWriteDeadline(time.Now().Add(drainTimeout))
+		o.drainBy = time.Now().Add(drainTimeout)
+		o.setDeadline()
 	}
 	for o.writing {
 		o.idle.Wait()

@@ -47,7 +47,7 @@ type Node struct {
 	cfg        *config.Config
 	space      *shard.Space
 	server     *server.Server
-	driver     *netdrive.Portable
+	driver     netdrive.Driver
 	now        func() session.Instant
 	listeners  []net.Listener
 	stop       chan struct{}
@@ -114,18 +114,29 @@ func (n *Node) build(o Options, p place) error {
 			PID:         os.Getpid(),
 			Port:        n.Port(),
 			ConfigFile:  o.ConfigFile,
-			Network:     "portable",
+			Network:     func() string { return n.driver.Name() },
 			Driver:      func() netdrive.Stats { return n.driver.Stats() },
 			CPUSeconds:  cpuSeconds,
 			MemoryBytes: processBytes,
 		},
 	})
-	n.driver = netdrive.NewPortable(netdrive.Options{
+	newDriver := netdrive.New
+	switch o.Config.String(config.Network) {
+	case "portable":
+		newDriver = func(o netdrive.Options) netdrive.Driver { return netdrive.NewPortable(o) }
+	case "epoll":
+		newDriver = netdrive.NewEpoll
+	}
+	n.driver = newDriver(netdrive.Options{
 		Registry:    n.server.Registry(),
 		NewExecutor: n.server.NewExecutor,
 		Now:         n.now,
 		Limits:      n.limits,
 		Log:         n.log,
+	})
+	o.Config.OnChange(config.Timeout, func() error {
+		n.driver.LimitsChanged()
+		return nil
 	})
 	if p.cluster == nil {
 		return nil

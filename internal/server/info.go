@@ -42,7 +42,7 @@ func (srv *Server) aboutServer() map[string]metrics.Source {
 		"os":                fixed(runtime.GOOS + " " + runtime.GOARCH),
 		"arch_bits":         fixed(strconv.Itoa(strconv.IntSize)),
 		"go_version":        fixed(runtime.Version()),
-		"multiplexing_api":  fixed(p.Network),
+		"multiplexing_api":  textSource(func() string { return p.Network() }),
 		"process_id":        fixed(strconv.Itoa(p.PID)),
 		"run_id":            fixed(p.RunID),
 		"tcp_port":          fixed(strconv.Itoa(p.Port)),

@@ -49,7 +49,7 @@ type Process struct {
 	// ConfigFile is the path of the configuration file; "": none.
 	ConfigFile string
 	// Network names the driver.
-	Network string
+	Network func() string
 	// Driver counts connections and bytes.
 	Driver func() netdrive.Stats
 	// CPUSeconds tells the CPU time of this process.

@@ -111,6 +111,7 @@ func unknownSubcommand(container *command.Spec, sub []byte) string {
 // here, and calls its handler.
 func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engine.Handler, args [][]byte, asking bool) outcome {
 	w.ctx.DB, w.ctx.Name = s.DB, spec.Name
+	w.slots = w.slots[:0] // not those of the command before
 	switch {
 	case spec.Locks == command.LocksNone:
 		handler(&w.ctx, args)
@@ -140,7 +141,6 @@ func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engin
 
 // findSlots fills w.refs and w.slots; false when there are no keys to be found.
 func (w *Worker) findSlots(spec *command.Spec, args [][]byte) bool {
-	w.slots = w.slots[:0]
 	refs, err := spec.Keys(args, w.refs[:0])
 	if err != nil || len(refs) == 0 {
 		return false

@@ -67,6 +67,9 @@ type view struct {
 // Remote is the client's address as CLIENT LIST prints it.
 func (s *Session) Remote() string { return s.remote }
 
+// LastMono is when the client was last heard of, by [Instant].Mono.
+func (s *Session) LastMono() int64 { return s.lastMono.Load() }
+
 // Kill closes the connection without waiting for anything. Any goroutine may
 // call it.
 func (s *Session) Kill() { s.kill() }

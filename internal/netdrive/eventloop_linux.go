@@ -1,0 +1,297 @@
+package netdrive
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bowline-kv/bowline/internal/session"
+)
+
+// eventLoop is one thread with its own epoll instance. A tick of it:
+//
+//	wait for ready sockets -> read each once, run its commands -> write the replies
+//
+// Everything here but the queue is owned by the loop's thread.
+type eventLoop struct {
+	e     *Epoll
+	index int
+	poll  int // epoll descriptor
+	wake  int // eventfd that ends a wait
+	batch *session.Batch
+	conns map[*socket]struct{}
+	// in is where every socket is read to; only what is left of an incomplete
+	// command is copied out of it.
+	in     []byte
+	events []unix.EpollEvent
+	byFD   []*socket // index: descriptor
+	// dirty are the sockets with replies of this tick.
+	dirty []*socket
+	// buffers are empty reply buffers to borrow from.
+	buffers  [][]byte
+	draining bool // Shutdown was called
+	swept    time.Time
+	load     loadMeter
+
+	mu     sync.Mutex
+	queue  []func(*eventLoop) // guarded by mu: what other threads want done here
+	ended  bool               // guarded by mu: nothing is taken from the queue any more
+	asleep atomic.Bool        // the loop waits, or is about to: a wake is needed
+}
+
+const (
+	eventsPerTick = 256
+	// buffersKept bounds the reply buffers that a loop keeps for the next tick.
+	buffersKept = 64
+	// sweepPeriod is how often idle connections are looked for.
+	sweepPeriod = time.Second
+)
+
+func newEventLoop(e *Epoll, index int) (*eventLoop, error) {
+	poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err == nil {
+		err = unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, wake, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(wake)})
+	}
+	if err != nil {
+		unix.Close(poll)
+		return nil, err
+	}
+	return &eventLoop{
+		e: e, index: index, poll: poll, wake: wake,
+		conns: map[*socket]struct{}{}, events: make([]unix.EpollEvent, eventsPerTick),
+	}, nil
+}
+
+func (l *eventLoop) close() {
+	unix.Close(l.poll)
+	unix.Close(l.wake)
+}
+
+// post asks the loop to do something between two ticks. Any thread may call it;
+// after the loop has ended it does nothing.
+func (l *eventLoop) post(f func(*eventLoop)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return
+	}
+	l.queue = append(l.queue, f)
+	if l.asleep.Load() {
+		unix.Write(l.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // it can only fail by being signaled already
+	}
+}
+
+// run is the loop's thread. It ends after Shutdown, with the last connection.
+func (l *eventLoop) run() {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for {
+		l.runQueue()
+		if l.draining && len(l.conns) == 0 && l.end() {
+			return
+		}
+		n := l.wait()
+		l.load.begin()
+		for i := range l.events[:n] {
+			l.handle(&l.events[i])
+		}
+		for _, c := range l.dirty {
+			c.dirty = false
+			l.flush(c)
+		}
+		clear(l.dirty)
+		l.dirty = l.dirty[:0]
+		now := time.Now()
+		if now.Sub(l.swept) >= sweepPeriod {
+			l.swept = now
+			l.sweep(now)
+		}
+		if l.load.end(now) {
+			l.balance()
+		}
+	}
+}
+
+// end closes the queue, unless something was posted meanwhile.
+func (l *eventLoop) end() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = len(l.queue) == 0
+	return l.ended
+}
+
+func (l *eventLoop) runQueue() {
+	l.mu.Lock()
+	todo := l.queue
+	l.queue = nil
+	l.mu.Unlock()
+	for _, f := range todo {
+		f(l)
+	}
+}
+
+// wait gives the number of ready sockets in l.events. It first looks without
+// blocking, which needs no hand-over of the processor to other goroutines.
+func (l *eventLoop) wait() int {
+	if n := pollNow(l.poll, l.events); n != 0 {
+		return max(n, 0)
+	}
+	l.asleep.Store(true)
+	defer l.asleep.Store(false)
+	l.mu.Lock()
+	posted := len(l.queue) > 0
+	l.mu.Unlock()
+	if posted { // before asleep was set, so that nobody woke us
+		return 0
+	}
+	// The time-out lets the sweep run.
+	n, err := unix.EpollWait(l.poll, l.events, int(sweepPeriod/time.Millisecond))
+	if err != nil { // EINTR
+		return 0
+	}
+	return n
+}
+
+func (l *eventLoop) handle(ev *unix.EpollEvent) {
+	fd := int(ev.Fd)
+	if fd == l.wake {
+		var counter [8]byte
+		unix.Read(l.wake, counter[:])
+		return
+	}
+	c := l.byFD[fd]
+	if c == nil {
+		return
+	}
+	if ev.Events&unix.EPOLLOUT != 0 {
+		if !l.drain(c) {
+			return
+		}
+	}
+	if ev.Events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR|unix.EPOLLRDHUP) != 0 && !c.closing {
+		l.receive(c)
+	}
+}
+
+// add takes over a connection: a new one, or one that another loop gave away.
+func (l *eventLoop) add(c *socket) {
+	if l.draining {
+		l.adopt(c)
+		l.hangUp(c)
+		return
+	}
+	l.adopt(c)
+}
+
+func (l *eventLoop) adopt(c *socket) {
+	c.loop.Store(l)
+	for len(l.byFD) <= c.fd {
+		l.byFD = append(l.byFD, make([]*socket, max(64, len(l.byFD)))...)
+	}
+	l.byFD[c.fd] = c
+	l.conns[c] = struct{}{}
+	c.armed = 0
+	l.arm(c)
+}
+
+// arm tells epoll what the connection waits for.
+func (l *eventLoop) arm(c *socket) {
+	var want uint32
+	if !c.closing {
+		want |= unix.EPOLLIN
+	}
+	if len(c.out) > 0 {
+		want |= unix.EPOLLOUT
+	}
+	if want == c.armed {
+		return
+	}
+	op := unix.EPOLL_CTL_MOD
+	if c.armed == 0 {
+		op = unix.EPOLL_CTL_ADD
+	}
+	c.armed = want
+	if err := unix.EpollCtl(l.poll, op, c.fd, &unix.EpollEvent{Events: want, Fd: int32(c.fd)}); err != nil {
+		l.e.portable.o.Log.Error("connection lost", "client", c.s.Remote(), "error", err)
+		l.drop(c)
+	}
+}
+
+// release takes a connection out of this loop without closing it.
+func (l *eventLoop) release(c *socket) {
+	if c.armed != 0 {
+		unix.EpollCtl(l.poll, unix.EPOLL_CTL_DEL, c.fd, nil)
+	}
+	l.byFD[c.fd] = nil
+	delete(l.conns, c)
+}
+
+// drop closes a connection at once.
+func (l *eventLoop) drop(c *socket) {
+	if _, mine := l.conns[c]; !mine {
+		return
+	}
+	l.release(c)
+	unix.Close(c.fd)
+	c.fd = -1
+	l.giveBack(c)
+	l.e.portable.o.Registry.Remove(c.s)
+}
+
+// hangUp closes a connection as soon as its replies are delivered.
+func (l *eventLoop) hangUp(c *socket) {
+	c.closing = true
+	if len(c.out) == 0 {
+		l.drop(c)
+		return
+	}
+	c.deadline = time.Now().Add(drainTimeout)
+	l.arm(c)
+}
+
+// finish is Shutdown: what was received is answered, then all is closed.
+func (l *eventLoop) finish() {
+	l.draining = true
+	for c := range l.conns {
+		if !c.closing {
+			l.receive(c) // what is in the socket's buffer already
+		}
+	}
+	for c := range l.conns {
+		l.flush(c)
+	}
+	for c := range l.conns {
+		if !c.closing {
+			l.hangUp(c)
+		}
+	}
+}
+
+func (l *eventLoop) cutAll() {
+	for c := range l.conns {
+		l.drop(c)
+	}
+}
+
+// sweep closes the connections whose time is over.
+func (l *eventLoop) sweep(now time.Time) {
+	idle := l.e.portable.o.Limits().Idle
+	mono := l.e.portable.o.Now().Mono
+	for c := range l.conns {
+		switch {
+		case c.closing && now.After(c.deadline):
+			l.drop(c)
+		case idle > 0 && !c.closing && time.Duration(mono-c.s.LastMono()) >= idle:
+			l.drop(c)
+		case len(c.out) > 0 && c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)):
+			l.drop(c)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package netdrive
+
+import (
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bowline-kv/bowline/internal/session"
+)
+
+// socket is one connection of an event loop. An idle one holds no buffer.
+type socket struct {
+	s    *session.Session
+	loop atomic.Pointer[eventLoop] // who owns the fields below
+	fd   int
+	// in is the start of a command whose rest has not arrived; nil: none.
+	in []byte
+	// out are replies that the socket did not take yet; nil: none.
+	out      []byte
+	armed    uint32 // what epoll was told to wait for; 0: it does not know the socket
+	dirty    bool   // listed in the loop's dirty sockets
+	closing  bool   // nothing is read any more; closed when out is written
+	deadline time.Time
+	backlog  backlog
+	ran      uint32 // reads in this window, which tells active connections from idle ones
+}
+
+// kill closes the connection from any thread.
+func (c *socket) kill() {
+	if l := c.loop.Load(); l != nil {
+		l.post(func(l *eventLoop) {
+			if owner := c.loop.Load(); owner != l {
+				c.kill() // it was handed over meanwhile
+				return
+			}
+			l.drop(c)
+		})
+	}
+}
+
+// receive reads a socket once and runs the commands that are complete.
+func (l *eventLoop) receive(c *socket) {
+	if l.batch == nil {
+		l.batch = session.NewBatch(l.e.portable.o.NewExecutor())
+		l.in = make([]byte, readMax)
+	}
+	data, ok := l.readInto(c)
+	if !ok {
+		return
+	}
+	c.ran++
+	if c.s.W.B == nil {
+		c.s.W.B = l.borrow()
+	}
+	now := l.e.portable.o.Now()
+	for more := true; more; {
+		var n int
+		n, more = l.batch.Feed(c.s, now, data)
+		data = data[n:]
+		if (more || c.s.Closing) && !l.flush(c) {
+			return
+		}
+	}
+	l.keep(c, data)
+	if l.e.portable.queryTooLong(c.s, len(c.in)) {
+		l.drop(c)
+		return
+	}
+	switch {
+	case c.s.Closing:
+		l.hangUp(c)
+	case !c.dirty:
+		c.dirty = true
+		l.dirty = append(l.dirty, c)
+	}
+}
+
+// readInto gives what is to be parsed: the kept start of a command and what was
+// read behind it. ok is false when there is nothing, or no connection any more.
+func (l *eventLoop) readInto(c *socket) (data []byte, ok bool) {
+	held := len(c.in)
+	into := l.in
+	if held > readMax/2 { // a large command gathers in a buffer of its own
+		c.in = growFor(c.in, c.s.Missing())
+		into = c.in[:cap(c.in)]
+	} else {
+		copy(into, c.in)
+	}
+	n, err := readNow(c.fd, into[held:])
+	switch {
+	case err == unix.EAGAIN || err == unix.EINTR:
+		return nil, false
+	case err != nil:
+		l.drop(c)
+		return nil, false
+	case n == 0: // the client will send no more, but may still read
+		l.flush(c)
+		l.hangUp(c)
+		return nil, false
+	}
+	l.e.portable.counters.reads.Add(1)
+	l.e.portable.counters.in.Add(uint64(n))
+	return into[:held+n], true
+}
+
+// growFor makes room for the rest of a command, but never much more than was
+// already received.
+func growFor(buf []byte, missing int) []byte {
+	if cap(buf)-len(buf) >= readMax/2 {
+		return buf
+	}
+	size := max(len(buf)+readMax, min(len(buf)+missing, 2*cap(buf)))
+	bigger := make([]byte, len(buf), size)
+	copy(bigger, buf)
+	return bigger
+}
+
+// keep stores what is left of an incomplete command.
+func (l *eventLoop) keep(c *socket, rest []byte) {
+	switch {
+	case len(rest) == 0:
+		c.in = nil
+	case cap(c.in) > readMax/2 && len(rest) > readMax/2:
+		c.in = c.in[:copy(c.in[:cap(c.in)], rest)]
+	default:
+		c.in = append([]byte(nil), rest...)
+	}
+	c.s.SetPending(len(c.in))
+}
+
+// flush writes what the session has answered; false when the connection is gone.
+func (l *eventLoop) flush(c *socket) bool {
+	data := c.s.W.B
+	if len(data) == 0 || c.fd < 0 {
+		l.giveBack(c)
+		return c.fd >= 0
+	}
+	if len(c.out) == 0 {
+		n, ok := l.write(c, data)
+		if !ok {
+			return false
+		}
+		data = data[n:]
+	}
+	if len(data) > 0 {
+		c.out = append(c.out, data...)
+		if c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)) {
+			l.drop(c)
+			return false
+		}
+		l.arm(c)
+	}
+	c.s.W.B = c.s.W.B[:0]
+	if !c.s.Closing {
+		l.giveBack(c)
+	}
+	return c.fd >= 0
+}
+
+// write sends as much as the socket takes; false when the connection is gone.
+func (l *eventLoop) write(c *socket, data []byte) (int, bool) {
+	n, err := writeNow(c.fd, data)
+	if n > 0 {
+		l.e.portable.counters.writes.Add(1)
+		l.e.portable.counters.out.Add(uint64(n))
+	}
+	if err != nil && err != unix.EAGAIN && err != unix.EINTR {
+		l.drop(c)
+		return 0, false
+	}
+	return max(n, 0), true
+}
+
+// drain goes on with replies that waited; false when the connection is gone.
+func (l *eventLoop) drain(c *socket) bool {
+	n, ok := l.write(c, c.out)
+	if !ok {
+		return false
+	}
+	if n < len(c.out) {
+		c.out = c.out[n:]
+		c.s.SetOutput(len(c.out))
+		return true
+	}
+	c.out, c.backlog = nil, backlog{}
+	c.s.SetOutput(0)
+	if c.closing {
+		l.drop(c)
+		return false
+	}
+	l.arm(c)
+	return true
+}
+
+// borrow gives an empty reply buffer.
+func (l *eventLoop) borrow() []byte {
+	if n := len(l.buffers); n > 0 {
+		b := l.buffers[n-1]
+		l.buffers = l.buffers[:n-1]
+		return b
+	}
+	return make([]byte, 0, outputKept)
+}
+
+// giveBack returns a session's reply buffer.
+func (l *eventLoop) giveBack(c *socket) {
+	b := c.s.W.B
+	c.s.W.B = nil
+	if b != nil && len(l.buffers) < buffersKept && cap(b) <= 2*session.OutputHigh {
+		l.buffers = append(l.buffers, b[:0])
+	}
+}
