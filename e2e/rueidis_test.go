@@ -50,11 +50,12 @@ func TestRueidisClusterClient(t *testing.T) {
 	if err != nil || len(values) != 4 {
 		t.Fatalf("mget across slots: %v, %v", values, err)
 	}
-	if n, err := values["n2"].AsInt64(); n != 1 || err != nil {
+	two, none := values["n2"], values["none"]
+	if n, err := two.AsInt64(); n != 1 || err != nil {
 		t.Errorf("n2: %d, %v", n, err)
 	}
-	if none := values["none"]; !none.IsNil() {
-		t.Errorf("none: %v", none)
+	if !none.IsNil() {
+		t.Errorf("none: %v", &none)
 	}
 	total := int64(0)
 	for addr, node := range c.Nodes() {

@@ -21,25 +21,41 @@ type commandStats struct {
 	calls, rejected, failed, nanos atomic.Uint64
 }
 
-// count records one command and its reply.
-func (w *Worker) count(spec *command.Spec, how outcome, answer []byte, nanos int64) {
-	failed := len(answer) > 0 && answer[0] == '-'
-	if failed {
-		w.srv.errors.add(answer)
+// noteError counts the reply if it is an error, and says whether it is.
+func (w *Worker) noteError(answer []byte) bool {
+	if len(answer) == 0 || answer[0] != '-' {
+		return false
 	}
-	if how == unknown {
-		w.stats.unknown.Add(1)
-		return
-	}
-	c := &w.stats.commands[spec.ID]
-	if how == rejected {
-		c.rejected.Add(1)
-		return
-	}
-	c.calls.Add(1)
-	c.nanos.Add(uint64(max(0, nanos)))
-	if failed {
-		c.failed.Add(1)
+	w.srv.errors.add(answer)
+	return true
+}
+
+// count records the first n commands of a batch, which took nanos together.
+func (w *Worker) count(n int, nanos int64) {
+	share := uint64(max(0, nanos)) / uint64(n)
+	for i := 0; i < n; {
+		spec, how := w.specs[i], w.outcomes[i]
+		run, failed := i, uint64(0) // commands of one kind in a row are added at once
+		for ; i < n && w.specs[i] == spec && w.outcomes[i] == how; i++ {
+			if w.failed[i] {
+				failed++
+			}
+		}
+		times := uint64(i - run)
+		if how == unknown {
+			w.stats.unknown.Add(times)
+			continue
+		}
+		c := &w.stats.commands[spec.ID]
+		if how == rejected {
+			c.rejected.Add(times)
+			continue
+		}
+		c.calls.Add(times)
+		c.nanos.Add(share * times)
+		if failed > 0 {
+			c.failed.Add(failed)
+		}
 	}
 }
 

@@ -19,6 +19,11 @@ type Worker struct {
 	refs  []command.KeyRef
 	slots []slot.ID
 	stats workerStats
+
+	// What became of the commands of the batch.
+	specs    [session.BatchMax]*command.Spec
+	outcomes [session.BatchMax]outcome
+	failed   [session.BatchMax]bool
 }
 
 // NewExecutor makes a worker, for a driver.
@@ -37,18 +42,20 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	w.now = b.Now
 	w.ctx.W = &s.W
 	w.ctx.Now, w.ctx.NowMicros = b.Now.Millis(), b.Now.Wall
-	before := b.Now.Mono
+	ran := 0
 	for i := range b.Commands {
 		at := len(s.W.B)
-		spec, outcome := w.run(s, &b.Commands[i])
-		after := w.srv.now().Mono
-		w.count(spec, outcome, s.W.B[at:], after-before)
-		before = after
+		w.specs[i], w.outcomes[i] = w.run(s, &b.Commands[i])
+		w.failed[i] = w.noteError(s.W.B[at:])
+		ran++
 		if s.Closing || len(s.W.B) >= session.OutputHigh {
-			return i + 1
+			break
 		}
 	}
-	return len(b.Commands)
+	// Reading the clock costs as much as a short command: the commands of a batch
+	// share its time.
+	w.count(ran, w.srv.now().Mono-b.Now.Mono)
+	return ran
 }
 
 // outcome says how far a command came.

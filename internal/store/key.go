@@ -38,7 +38,7 @@ func HashOf(seed uint64, name []byte) uint64 {
 		}
 		h = fold(h^tail, hashMul1)
 	}
-	return fold(h, seed|1)
+	return fold(h, hashMul0)
 }
 
 // fold multiplies to 128 bits and adds both halves without carry, which lets

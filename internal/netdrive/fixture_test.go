@@ -1,0 +1,213 @@
+package netdrive
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/bowline-kv/bowline/internal/session"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait; nothing is expected to need it.
+const patience = 30 * time.Second
+
+// host is the process of the sessions: open, with nothing to tell.
+type host struct{}
+
+func (host) Identity() session.Identity       { return session.Identity{Databases: 1} }
+func (host) Authenticate(string, []byte) bool { return true }
+func (host) Open() bool                       { return true }
+func (host) BulkMax() int                     { return 512 << 20 }
+
+// fixture is a driver that serves a listener on loopback, by an executor that
+// knows five commands: PING, ECHO x, FILL n (a reply of n bytes), COUNT (how
+// many the connection has counted so far) and QUIT.
+type fixture struct {
+	driver   Driver
+	registry *session.Registry
+	limits   atomic.Pointer[Limits]
+	addr     string
+	counts   sync.Map // session id to *atomic.Int64
+	executed atomic.Int64
+}
+
+// drivers are what every test of this package holds for.
+var drivers = map[string]func(Options) Driver{
+	"portable": func(o Options) Driver { return NewPortable(o) },
+	"epoll":    NewEpoll,
+}
+
+// forDrivers runs a test with each driver.
+func forDrivers(t *testing.T, limits Limits, test func(t *testing.T, f *fixture)) {
+	for name, open := range drivers {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, open, limits)
+			f.listen(t, "tcp", "127.0.0.1:0")
+			test(t, f)
+		})
+	}
+}
+
+func newFixture(t *testing.T, open func(Options) Driver, limits Limits) *fixture {
+	f := &fixture{registry: session.NewRegistry(host{})}
+	if limits.Clients == 0 {
+		limits.Clients = 100
+	}
+	f.limits.Store(&limits)
+	began := time.Now()
+	f.driver = open(Options{
+		Registry:    f.registry,
+		NewExecutor: func() session.Executor { return &executor{f} },
+		Now: func() session.Instant {
+			now := time.Now()
+			return session.Instant{Wall: now.UnixMicro(), Mono: int64(now.Sub(began)) + 1}
+		},
+		Limits: func() Limits { return *f.limits.Load() },
+		Log:    slog.New(slog.DiscardHandler),
+	})
+	return f
+}
+
+// listen serves an address until the test ends.
+func (f *fixture) listen(t *testing.T, network, addr string) {
+	t.Helper()
+	l, err := net.Listen(network, addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.addr = l.Addr().String()
+	f.serve(t, l)
+}
+
+func (f *fixture) serve(t *testing.T, l net.Listener) {
+	served := make(chan error, 1)
+	go func() { served <- f.driver.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := f.driver.Shutdown(ctx); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		if err := <-served; err != ErrStopped {
+			t.Errorf("Serve gives %v", err)
+		}
+		if n := f.registry.Len(); n != 0 {
+			t.Errorf("%d sessions are left", n)
+		}
+	})
+}
+
+func (f *fixture) setLimits(change func(l *Limits)) {
+	l := *f.limits.Load()
+	change(&l)
+	f.limits.Store(&l)
+}
+
+// executor runs the fixture's commands.
+type executor struct{ f *fixture }
+
+func (e *executor) Execute(s *session.Session, b *session.Batch) int {
+	for i := range b.Commands {
+		e.f.executed.Add(1)
+		e.run(s, b.Commands[i].Args)
+		if s.Closing || len(s.W.B) >= session.OutputHigh {
+			return i + 1
+		}
+	}
+	return len(b.Commands)
+}
+
+func (e *executor) run(s *session.Session, args [][]byte) {
+	switch string(bytes.ToUpper(args[0])) {
+	case "PING":
+		s.W.Simple("PONG")
+	case "ECHO":
+		s.W.Bulk(args[1])
+	case "FILL":
+		n, _ := strconv.Atoi(string(args[1]))
+		s.W.Bulk(make([]byte, n))
+	case "COUNT":
+		n, _ := e.f.counts.LoadOrStore(s.ID, new(atomic.Int64))
+		s.W.Int(n.(*atomic.Int64).Add(1))
+	case "QUIT":
+		s.W.OK()
+		s.Closing = true
+	default:
+		s.W.Error("ERR no such command")
+	}
+}
+
+// dial connects; the connection is closed before the driver is stopped.
+func (f *fixture) dial(t *testing.T) net.Conn {
+	t.Helper()
+	nc, err := net.Dial("tcp", f.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nc.SetDeadline(time.Now().Add(patience))
+	t.Cleanup(func() { nc.Close() })
+	return nc
+}
+
+func send(t *testing.T, nc net.Conn, text string) {
+	t.Helper()
+	if _, err := io.WriteString(nc, text); err != nil {
+		t.Fatalf("write %.50q: %v", text, err)
+	}
+}
+
+// want reads exactly the text.
+func want(t *testing.T, nc net.Conn, text string) {
+	t.Helper()
+	got := make([]byte, len(text))
+	n, err := io.ReadFull(nc, got)
+	if err != nil || string(got) != text {
+		t.Fatalf("reply %.100q, %v, want %.100q", got[:n], err, text)
+	}
+}
+
+// wantEnd reads to the end of the stream, which has to be the text.
+func wantEnd(t *testing.T, nc net.Conn, text string) {
+	t.Helper()
+	got, err := io.ReadAll(nc)
+	if err != nil || string(got) != text {
+		t.Fatalf("%.100q (%d bytes), %v, want %.100q and the end", got, len(got), err, text)
+	}
+}
+
+func ping(t *testing.T, nc net.Conn) {
+	t.Helper()
+	send(t, nc, "PING\r\n")
+	want(t, nc, "+PONG\r\n")
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("this does not come true: %s", what)
+		}
+	}
+}
+
+// command is a request in wire form.
+func command(args ...string) string {
+	text := fmt.Sprintf("*%d\r\n", len(args))
+	for _, a := range args {
+		text += fmt.Sprintf("$%d\r\n%s\r\n", len(a), a)
+	}
+	return text
+}
