@@ -63,6 +63,12 @@ var Sections = []Section{
 		{"used_cpu_user", "seconds of user CPU of this process"},
 	}},
 	{Name: "Modules"},
+	{Name: "Go", Extra: true, Fields: []Field{
+		{"go_gc_pause_p999_usec", "99.9th percentile of the collector's pauses since the start, in microseconds"},
+		{"go_gc_cpu_percent", "share of this process's CPU that the collector used since the start"},
+		{"go_gc_cycles", "collections since the start"},
+		{"go_heap_bytes", "bytes of objects on the Go heap, dead ones not yet swept included"},
+	}},
 	{Name: "Commandstats", Extra: true, Fields: []Field{{"", "calls and time per command"}}},
 	{Name: "Errorstats", Fields: []Field{{"", "replies per error code"}}},
 	{Name: "Cluster", Fields: []Field{

@@ -75,7 +75,7 @@ func (l *eventLoop) handOver(target *eventLoop, part, whole int) {
 	goal := total * part / whole
 	given := 0
 	for c := range l.conns {
-		if part < whole && (c.ran == 0 || given+int(c.ran) > goal) {
+		if c.closing || part < whole && (c.ran == 0 || given+int(c.ran) > goal) {
 			continue
 		}
 		given += int(c.ran)

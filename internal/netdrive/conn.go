@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/bowline-kv/bowline/internal/session"
@@ -19,7 +20,11 @@ type conn struct {
 	// active is when bytes last came; kept only while clients may be idle for a
 	// limited time.
 	active time.Time
+	full   bool // the newest bytes filled buf: there are probably more
 	gone   bool // the client closed its end, or the connection broke
+	// woken tells that replies that were kept back may leave.
+	woken  chan struct{}
+	killed atomic.Bool
 }
 
 // The read buffer starts small, as most connections are idle, and grows with
@@ -32,7 +37,10 @@ const (
 
 // cut closes the socket; the goroutine then ends by itself. Any goroutine may
 // call it.
-func (c *conn) cut() { c.nc.Close() }
+func (c *conn) cut() {
+	c.killed.Store(true)
+	c.nc.Close()
+}
 
 func (c *conn) run() {
 	defer c.p.forget(c)
@@ -49,10 +57,7 @@ func (c *conn) run() {
 // read waits for bytes; false when the connection is over.
 func (c *conn) read() bool {
 	limits := c.p.o.Limits()
-	if limits.QueryBuffer > 0 && len(c.buf) > limits.QueryBuffer {
-		c.p.counters.queryLimit.Add(1)
-		c.p.o.Log.Warn("client closed: its request is over the query buffer limit",
-			"client", c.s.Remote(), "bytes", len(c.buf), "limit", limits.QueryBuffer)
+	if c.p.queryTooLong(c.s, len(c.buf)) {
 		return false
 	}
 	c.grow()
@@ -64,6 +69,7 @@ func (c *conn) read() bool {
 		n, err := c.nc.Read(c.buf[len(c.buf):cap(c.buf)])
 		c.buf = c.buf[:len(c.buf)+n]
 		if n > 0 {
+			c.full = len(c.buf) == cap(c.buf)
 			c.p.counters.reads.Add(1)
 			c.p.counters.in.Add(uint64(n))
 			return true
@@ -107,6 +113,42 @@ func (c *conn) setIdleDeadline(idle time.Duration) {
 // connection is closed.
 const lingerQuiet = 50 * time.Millisecond
 
+// wake lets waitHeld look again. Any goroutine may call it.
+func (c *conn) wake() {
+	select {
+	case c.woken <- struct{}{}:
+	default: // it will look anyway
+	}
+}
+
+// heldPoll is how often a connection whose replies are kept back looks whether
+// it was stopped meanwhile.
+const heldPoll = 100 * time.Millisecond
+
+// waitHeld returns when no reply is kept back any more; false when the
+// connection is to be closed. Meanwhile nothing is read.
+func (c *conn) waitHeld() bool {
+	for {
+		held, deadline := c.s.Held()
+		if !held {
+			return true
+		}
+		pause := heldPoll
+		if deadline != 0 {
+			pause = min(pause, max(time.Duration(deadline-c.p.o.Now().Mono), time.Millisecond))
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-c.woken:
+		case <-timer.C:
+		}
+		timer.Stop()
+		if !c.out.flush() || c.killed.Load() {
+			return false
+		}
+	}
+}
+
 // linger passes over what the client still sends. Closing a socket that holds
 // unread bytes resets the connection, and the system then throws away replies
 // that the client has not received yet.
@@ -127,10 +169,12 @@ func (c *conn) linger() {
 	}
 }
 
-// grow makes room for the next read: as much as the command being read is known
-// to lack, but never much more than was already received.
+// grow makes room for the next read: more after a read that left none, as much
+// as the command being read is known to lack, but never much more than was
+// already received.
 func (c *conn) grow() {
-	if len(c.buf) < cap(c.buf) {
+	more := c.full && cap(c.buf) < readMax
+	if len(c.buf) < cap(c.buf) && !more {
 		return
 	}
 	size := max(readMin, 2*cap(c.buf))
@@ -150,11 +194,11 @@ func (c *conn) consume() bool {
 		var n int
 		n, more = c.feed(in)
 		in = in[n:]
-		if !c.out.flush() || c.s.Closing {
+		if !c.out.flush() || !c.waitHeld() || c.s.Closing {
 			return false
 		}
 	}
-	if len(in) == 0 && cap(c.buf) > readKept {
+	if len(in) == 0 && cap(c.buf) > readKept && !c.full {
 		c.buf = nil
 	} else {
 		c.buf = c.buf[:copy(c.buf, in)]

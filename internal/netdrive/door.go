@@ -31,7 +31,7 @@ func (d *door) Stats() Stats {
 }
 
 // admit makes the session of a new connection, or refuses it and closes it.
-func (d *door) admit(nc net.Conn, kill func()) (s *session.Session, ok bool) {
+func (d *door) admit(nc net.Conn, links session.Links) (s *session.Session, ok bool) {
 	limits := d.o.Limits()
 	if limits.LoopbackOnly && !fromHere(nc.RemoteAddr()) {
 		d.refuse(nc, reply.Protected)
@@ -42,7 +42,7 @@ func (d *door) admit(nc net.Conn, kill func()) (s *session.Session, ok bool) {
 			Enable: limits.KeepAlive > 0, Idle: limits.KeepAlive, Interval: limits.KeepAlive / 3, Count: 3,
 		})
 	}
-	s, ok = d.o.Registry.Add(addressText(nc, nc.RemoteAddr()), addressText(nc, nc.LocalAddr()), d.o.Now(), limits.Clients, kill)
+	s, ok = d.o.Registry.Add(addressText(nc, nc.RemoteAddr()), addressText(nc, nc.LocalAddr()), d.o.Now(), limits.Clients, links)
 	if !ok {
 		d.refuse(nc, reply.MaxClients)
 	}

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bowline-kv/bowline/internal/session"
 )
 
 // New makes the best driver for this system.
@@ -81,7 +83,7 @@ func (e *Epoll) Serve(l net.Listener) error {
 func (e *Epoll) accept(nc net.Conn, raw syscall.Conn) {
 	c := &socket{fd: -1}
 	c.loop.Store(e.loops[0])
-	s, ok := e.portable.admit(nc, c.kill)
+	s, ok := e.portable.admit(nc, session.Links{Kill: c.kill, Wake: c.wake})
 	if !ok {
 		return
 	}

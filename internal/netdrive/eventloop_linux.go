@@ -23,6 +23,8 @@ type eventLoop struct {
 	wake  int // eventfd that ends a wait
 	batch *session.Batch
 	conns map[*socket]struct{}
+	held  map[*socket]struct{} // those with replies that are kept back
+	ends  map[*socket]struct{} // those that are being closed
 	// in is where every socket is read to; only what is left of an incomplete
 	// command is copied out of it.
 	in     []byte
@@ -65,7 +67,7 @@ func newEventLoop(e *Epoll, index int) (*eventLoop, error) {
 	}
 	return &eventLoop{
 		e: e, index: index, poll: poll, wake: wake,
-		conns: map[*socket]struct{}{}, events: make([]unix.EpollEvent, eventsPerTick),
+		conns: map[*socket]struct{}{}, held: map[*socket]struct{}{}, ends: map[*socket]struct{}{}, events: make([]unix.EpollEvent, eventsPerTick),
 	}, nil
 }
 
@@ -109,9 +111,10 @@ func (l *eventLoop) run() {
 		clear(l.dirty)
 		l.dirty = l.dirty[:0]
 		now := time.Now()
+		l.lookAtTimes(now)
 		if now.Sub(l.swept) >= sweepPeriod {
 			l.swept = now
-			l.sweep(now)
+			l.sweep()
 		}
 		if l.load.end(now) {
 			l.balance()
@@ -151,13 +154,28 @@ func (l *eventLoop) wait() int {
 	if posted { // before asleep was set, so that nobody woke us
 		return 0
 	}
-	// The time-out lets the sweep run.
-	n, err := unix.EpollWait(l.poll, l.events, int(sweepPeriod/time.Millisecond))
+	n, err := unix.EpollWait(l.poll, l.events, int(l.patience()/time.Millisecond))
 	if err != nil { // EINTR
 		return 0
 	}
 	return n
 }
+
+// patience is how long a wait may last, so that everything with a time in it is
+// looked at.
+func (l *eventLoop) patience() time.Duration {
+	p := sweepPeriod
+	if len(l.ends) > 0 {
+		p = lingerQuiet
+	}
+	if len(l.held) > 0 {
+		p = min(p, heldSweep)
+	}
+	return p
+}
+
+// heldSweep is how exactly the deadlines of replies that are kept back are met.
+const heldSweep = 5 * time.Millisecond
 
 func (l *eventLoop) handle(ev *unix.EpollEvent) {
 	fd := int(ev.Fd)
@@ -175,19 +193,21 @@ func (l *eventLoop) handle(ev *unix.EpollEvent) {
 			return
 		}
 	}
-	if ev.Events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR|unix.EPOLLRDHUP) != 0 && !c.closing {
+	switch {
+	case ev.Events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR|unix.EPOLLRDHUP) == 0:
+	case c.lingers:
+		l.passOver(c)
+	case !c.closing:
 		l.receive(c)
 	}
 }
 
 // add takes over a connection: a new one, or one that another loop gave away.
 func (l *eventLoop) add(c *socket) {
-	if l.draining {
-		l.adopt(c)
-		l.hangUp(c)
-		return
-	}
 	l.adopt(c)
+	if l.draining && c.fd >= 0 {
+		l.hangUp(c)
+	}
 }
 
 func (l *eventLoop) adopt(c *socket) {
@@ -197,6 +217,9 @@ func (l *eventLoop) adopt(c *socket) {
 	}
 	l.byFD[c.fd] = c
 	l.conns[c] = struct{}{}
+	if len(c.s.W.B) > 0 {
+		l.held[c] = struct{}{}
+	}
 	c.armed = 0
 	l.arm(c)
 }
@@ -204,7 +227,7 @@ func (l *eventLoop) adopt(c *socket) {
 // arm tells epoll what the connection waits for.
 func (l *eventLoop) arm(c *socket) {
 	var want uint32
-	if !c.closing {
+	if !c.closing || c.lingers {
 		want |= unix.EPOLLIN
 	}
 	if len(c.out) > 0 {
@@ -231,6 +254,8 @@ func (l *eventLoop) release(c *socket) {
 	}
 	l.byFD[c.fd] = nil
 	delete(l.conns, c)
+	delete(l.held, c)
+	delete(l.ends, c)
 }
 
 // drop closes a connection at once.
@@ -245,15 +270,46 @@ func (l *eventLoop) drop(c *socket) {
 	l.e.portable.o.Registry.Remove(c.s)
 }
 
-// hangUp closes a connection as soon as its replies are delivered.
+// hangUp closes a connection as soon as its replies are delivered. It is called
+// again with each step towards that.
 func (l *eventLoop) hangUp(c *socket) {
-	c.closing = true
-	if len(c.out) == 0 {
+	if !c.closing {
+		c.closing = true
+		c.deadline = time.Now().Add(drainTimeout)
+	}
+	l.ends[c] = struct{}{}
+	switch {
+	case len(c.out) > 0 || len(c.s.W.B) > 0: // drain or wake come back here
+	case c.gone || unix.Shutdown(c.fd, unix.SHUT_WR) != nil:
 		l.drop(c)
 		return
+	default:
+		// Closing a socket that holds unread bytes resets the connection, and the
+		// system then throws away replies that the client has not received yet.
+		c.lingers = true
+		c.quiet = time.Now().Add(lingerQuiet)
 	}
-	c.deadline = time.Now().Add(drainTimeout)
 	l.arm(c)
+}
+
+// passOver throws away what a client sends whose connection is being closed.
+func (l *eventLoop) passOver(c *socket) {
+	n, err := readNow(c.fd, l.scrap())
+	switch {
+	case n > 0:
+		l.e.portable.counters.in.Add(uint64(n))
+		c.quiet = time.Now().Add(lingerQuiet)
+	case err != unix.EAGAIN && err != unix.EINTR:
+		l.drop(c)
+	}
+}
+
+// scrap is a buffer that nobody reads.
+func (l *eventLoop) scrap() []byte {
+	if l.in == nil {
+		l.in = make([]byte, readMax)
+	}
+	return l.in
 }
 
 // finish is Shutdown: what was received is answered, then all is closed.
@@ -265,10 +321,7 @@ func (l *eventLoop) finish() {
 		}
 	}
 	for c := range l.conns {
-		l.flush(c)
-	}
-	for c := range l.conns {
-		if !c.closing {
+		if l.flush(c) && !c.closing {
 			l.hangUp(c)
 		}
 	}
@@ -280,17 +333,29 @@ func (l *eventLoop) cutAll() {
 	}
 }
 
-// sweep closes the connections whose time is over.
-func (l *eventLoop) sweep(now time.Time) {
+// sweep looks at all connections, once in a while.
+func (l *eventLoop) sweep() {
 	idle := l.e.portable.o.Limits().Idle
 	mono := l.e.portable.o.Now().Mono
 	for c := range l.conns {
 		switch {
-		case c.closing && now.After(c.deadline):
-			l.drop(c)
 		case idle > 0 && !c.closing && time.Duration(mono-c.s.LastMono()) >= idle:
 			l.drop(c)
 		case len(c.out) > 0 && c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)):
+			l.drop(c)
+		}
+	}
+}
+
+// lookAtTimes goes on with what waits for a moment: few connections at a time.
+func (l *eventLoop) lookAtTimes(now time.Time) {
+	for c := range l.held {
+		if l.flush(c) && c.closing && !c.lingers {
+			l.hangUp(c)
+		}
+	}
+	for c := range l.ends {
+		if now.After(c.deadline) || c.lingers && now.After(c.quiet) {
 			l.drop(c)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/shard"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,6 +30,8 @@ type host struct{}
 func (host) Identity() session.Identity       { return session.Identity{Databases: 1} }
 func (host) Authenticate(string, []byte) bool { return true }
 func (host) Open() bool                       { return true }
+func (host) Durable(shard.Position) bool { return true }
+
 func (host) BulkMax() int                     { return 512 << 20 }
 
 // fixture is a driver that serves a listener on loopback, by an executor that

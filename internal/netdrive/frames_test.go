@@ -102,8 +102,8 @@ func TestPipelinesAreReadAndWrittenAtOnce(t *testing.T) {
 		send(t, nc, wire)
 		want(t, nc, strings.Repeat("+PONG\r\n", n))
 		after := f.driver.Stats()
-		// Portable starts with a small buffer, and fills it twice.
-		if reads, writes := after.Reads-before.Reads, after.Writes-before.Writes; reads > 3 || writes > reads {
+		// The portable driver starts with a small buffer.
+		if reads, writes := after.Reads-before.Reads, after.Writes-before.Writes; reads > 4 || writes > reads {
 			t.Errorf("%d reads and %d writes for a pipeline of %d", reads, writes, n)
 		}
 		before = after

@@ -49,10 +49,11 @@ func (o *outbox) init(c *conn) {
 // or over its limits.
 func (o *outbox) flush() bool {
 	s := o.c.s
-	data := s.W.B
-	if len(data) == 0 {
+	ready := s.Releasable(o.c.p.o.Now().Mono)
+	if ready == 0 {
 		return true
 	}
+	data := s.W.B[:ready]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.failed {
@@ -78,10 +79,8 @@ func (o *outbox) flush() bool {
 			go o.run()
 		}
 	}
-	if cap(s.W.B) > outputKept {
+	if s.Sent(ready); len(s.W.B) == 0 && cap(s.W.B) > outputKept {
 		s.W.B = nil
-	} else {
-		s.W.B = s.W.B[:0]
 	}
 	return ok
 }

@@ -97,8 +97,8 @@ func (p *Portable) serve(l net.Listener, accept func(net.Conn)) error {
 }
 
 func (p *Portable) accept(nc net.Conn) {
-	c := &conn{p: p, nc: nc}
-	s, ok := p.admit(nc, c.cut)
+	c := &conn{p: p, nc: nc, woken: make(chan struct{}, 1)}
+	s, ok := p.admit(nc, session.Links{Kill: c.cut, Wake: c.wake})
 	if !ok {
 		return
 	}

@@ -18,12 +18,17 @@ type socket struct {
 	in []byte
 	// out are replies that the socket did not take yet; nil: none.
 	out      []byte
-	armed    uint32 // what epoll was told to wait for; 0: it does not know the socket
-	dirty    bool   // listed in the loop's dirty sockets
-	closing  bool   // nothing is read any more; closed when out is written
-	deadline time.Time
+	armed    uint32    // what epoll was told to wait for; 0: it does not know the socket
+	dirty    bool      // listed in the loop's dirty sockets
+	closing  bool      // nothing is read any more; closed when out is written
+	deadline time.Time // when a closing connection is given up
+	quiet    time.Time // when a lingering one is
 	backlog  backlog
-	ran      uint32 // reads in this window, which tells active connections from idle ones
+	// lingers: everything is sent; what the client still sends is passed over
+	// until it closes, or is silent.
+	lingers bool
+	gone    bool   // the client closed its end
+	ran     uint32 // reads in this window, which tells active connections from idle ones
 }
 
 // kill closes the connection from any thread.
@@ -39,11 +44,25 @@ func (c *socket) kill() {
 	}
 }
 
+// wake makes the loop look for replies that may leave, from any thread.
+func (c *socket) wake() {
+	if l := c.loop.Load(); l != nil {
+		l.post(func(l *eventLoop) {
+			switch {
+			case c.loop.Load() != l:
+				c.wake() // it was handed over meanwhile
+			case l.flush(c) && c.closing && !c.lingers:
+				l.hangUp(c)
+			}
+		})
+	}
+}
+
 // receive reads a socket once and runs the commands that are complete.
 func (l *eventLoop) receive(c *socket) {
 	if l.batch == nil {
 		l.batch = session.NewBatch(l.e.portable.o.NewExecutor())
-		l.in = make([]byte, readMax)
+		l.scrap()
 	}
 	data, ok := l.readInto(c)
 	if !ok {
@@ -95,8 +114,10 @@ func (l *eventLoop) readInto(c *socket) (data []byte, ok bool) {
 		l.drop(c)
 		return nil, false
 	case n == 0: // the client will send no more, but may still read
-		l.flush(c)
-		l.hangUp(c)
+		c.gone = true
+		if l.flush(c) {
+			l.hangUp(c)
+		}
 		return nil, false
 	}
 	l.e.portable.counters.reads.Add(1)
@@ -129,31 +150,39 @@ func (l *eventLoop) keep(c *socket, rest []byte) {
 	c.s.SetPending(len(c.in))
 }
 
-// flush writes what the session has answered; false when the connection is gone.
+// flush writes what the session has answered and may be sent; false when the
+// connection is gone.
 func (l *eventLoop) flush(c *socket) bool {
-	data := c.s.W.B
-	if len(data) == 0 || c.fd < 0 {
-		l.giveBack(c)
-		return c.fd >= 0
+	if c.fd < 0 {
+		return false
 	}
-	if len(c.out) == 0 {
-		n, ok := l.write(c, data)
-		if !ok {
-			return false
+	ready := c.s.Releasable(l.e.portable.o.Now().Mono)
+	if ready > 0 {
+		rest := c.s.W.B[:ready]
+		if len(c.out) == 0 {
+			n, ok := l.write(c, rest)
+			if !ok {
+				return false
+			}
+			rest = rest[n:]
 		}
-		data = data[n:]
-	}
-	if len(data) > 0 {
-		c.out = append(c.out, data...)
-		if c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)) {
-			l.drop(c)
-			return false
+		if len(rest) > 0 {
+			c.out = append(c.out, rest...)
+			if c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)) {
+				l.drop(c)
+				return false
+			}
+			l.arm(c)
 		}
-		l.arm(c)
+		c.s.Sent(ready)
 	}
-	c.s.W.B = c.s.W.B[:0]
-	if !c.s.Closing {
-		l.giveBack(c)
+	if len(c.s.W.B) == 0 {
+		if !c.s.Closing {
+			l.giveBack(c)
+		}
+		delete(l.held, c)
+	} else {
+		l.held[c] = struct{}{}
 	}
 	return c.fd >= 0
 }
@@ -186,8 +215,8 @@ func (l *eventLoop) drain(c *socket) bool {
 	c.out, c.backlog = nil, backlog{}
 	c.s.SetOutput(0)
 	if c.closing {
-		l.drop(c)
-		return false
+		l.hangUp(c)
+		return c.fd >= 0
 	}
 	l.arm(c)
 	return true

@@ -118,6 +118,7 @@ func (n *Node) build(o Options, p place) error {
 			Driver:      func() netdrive.Stats { return n.driver.Stats() },
 			CPUSeconds:  cpuSeconds,
 			MemoryBytes: processBytes,
+			Collector:   collector,
 		},
 	})
 	newDriver := netdrive.New

@@ -43,6 +43,11 @@ const (
 	Protected       = "DENIED Bowline runs in protected mode: no password is set, so only connections from this machine are accepted. Set a password (requirepass), or turn protected-mode off if the network around this server is trusted."
 )
 
+// Errors of durability.
+const (
+	NoReplicas = "NOREPLICAS The write was executed, but it was not confirmed as durable in time."
+)
+
 // Errors of a cluster.
 const (
 	ClusterDisabled  = "ERR This instance has cluster support disabled"

@@ -25,7 +25,7 @@ func fixed(s string) metrics.Source { return textSource(func() string { return s
 // infoSources binds every row of the table of INFO.
 func (srv *Server) infoSources() map[string]metrics.Source {
 	all := map[string]metrics.Source{}
-	for _, part := range []map[string]metrics.Source{srv.aboutServer(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData()} {
+	for _, part := range []map[string]metrics.Source{srv.aboutServer(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector()} {
 		maps.Copy(all, part)
 	}
 	return all
@@ -87,6 +87,18 @@ func (srv *Server) aboutMemory() map[string]metrics.Source {
 		"maxmemory_human":     textSource(func() string { return human(uint64(limit())) }),
 		"maxmemory_policy":    textSource(func() string { return srv.cfg.String(config.MaxMemoryPolicy) }),
 		"mem_allocator":       fixed("go"),
+	}
+}
+
+func (srv *Server) aboutCollector() map[string]metrics.Source {
+	p := &srv.process
+	return map[string]metrics.Source{
+		"go_gc_pause_p999_usec": numberSource(func() int64 { return p.Collector().PauseP999.Microseconds() }),
+		"go_gc_cpu_percent": textSource(func() string {
+			return strconv.FormatFloat(p.Collector().CPUPercent, 'f', 2, 64)
+		}),
+		"go_gc_cycles":  numberSource(func() uint64 { return p.Collector().Cycles }),
+		"go_heap_bytes": numberSource(func() uint64 { return p.Collector().HeapBytes }),
 	}
 }
 

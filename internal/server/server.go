@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/config"
@@ -56,6 +57,21 @@ type Process struct {
 	CPUSeconds func() (system, user float64)
 	// MemoryBytes tells the memory of this process besides keys and values.
 	MemoryBytes func() uint64
+	// Collector tells what the garbage collector did since the start.
+	Collector func() Collector
+}
+
+// Collector is what the garbage collector did since the start.
+type Collector struct {
+	// PauseP999 is the 99.9th percentile of the pauses, 0 before the first.
+	PauseP999 time.Duration
+	// CPUPercent is the collector's share of the CPU that the process used. The
+	// runtime brings it up to date at the end of a collection.
+	CPUPercent float64
+	// Cycles counts the collections.
+	Cycles uint64
+	// HeapBytes is the size of all objects, dead ones not yet swept included.
+	HeapBytes uint64
 }
 
 // Server is the commands' side of a node. Its methods may be called from any
@@ -143,6 +159,9 @@ func (srv *Server) Authenticate(user string, password []byte) bool {
 
 // Open implements [session.Host].
 func (srv *Server) Open() bool { return srv.cfg.String(config.RequirePass) == "" }
+
+// Durable implements [session.Host].
+func (srv *Server) Durable(p shard.Position) bool { return srv.space.Durable(p) }
 
 // BulkMax implements [session.Host].
 func (srv *Server) BulkMax() int { return int(srv.cfg.Int(config.ProtoMaxBulkLen)) }

@@ -47,6 +47,7 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 		at := len(s.W.B)
 		w.specs[i], w.outcomes[i] = w.run(s, &b.Commands[i])
 		w.failed[i] = w.noteError(s.W.B[at:])
+		w.hold(s, at)
 		ran++
 		if s.Closing || len(s.W.B) >= session.OutputHigh {
 			break
@@ -56,6 +57,16 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	// share its time.
 	w.count(ran, w.srv.now().Mono-b.Now.Mono)
 	return ran
+}
+
+// hold keeps the reply that begins at W.B[start] back until what the command
+// wrote, and what it saw of others, is durable.
+func (w *Worker) hold(s *session.Session, start int) {
+	for _, p := range w.ctx.TakePositions() {
+		if !w.srv.space.Durable(p) {
+			s.Hold(start, p, 0)
+		}
+	}
 }
 
 // outcome says how far a command came.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/bowline-kv/bowline/internal/shard"
 )
 
 // Identity is what HELLO tells of the process.
@@ -26,6 +28,8 @@ type Host interface {
 	Open() bool
 	// BulkMax is the largest argument, in bytes, of an authenticated client.
 	BulkMax() int
+	// Durable says whether a position in a log is safe; see [Session.Hold].
+	Durable(p shard.Position) bool
 }
 
 // DefaultUser is who a client is that names none.
@@ -38,21 +42,29 @@ type Registry struct {
 	last atomic.Uint64 // the newest ID
 
 	mu       sync.Mutex
-	sessions map[uint64]*Session // guarded by mu
+	sessions map[uint64]*Session   // guarded by mu
+	held     map[*Session]struct{} // those that keep replies back; guarded by mu
 }
 
 // NewRegistry makes an empty registry.
 func NewRegistry(host Host) *Registry {
-	return &Registry{host: host, sessions: map[uint64]*Session{}}
+	return &Registry{host: host, sessions: map[uint64]*Session{}, held: map[*Session]struct{}{}}
 }
 
 func (r *Registry) bulkMax() int { return r.host.BulkMax() }
 
-// Add makes the session of a new connection. kill closes the connection from
-// any goroutine. ok is false, and there is no session, when limit sessions
+// Links are how a session reaches its driver, from any goroutine.
+type Links struct {
+	// Kill closes the connection.
+	Kill func()
+	// Wake makes the driver look for replies that may leave now.
+	Wake func()
+}
+
+// Add makes the session of a new connection. ok is false, and there is no session, when limit sessions
 // exist already.
-func (r *Registry) Add(remote, local string, now Instant, limit int, kill func()) (s *Session, ok bool) {
-	s = &Session{registry: r, remote: remote, local: local, created: now, kill: kill}
+func (r *Registry) Add(remote, local string, now Instant, limit int, links Links) (s *Session, ok bool) {
+	s = &Session{registry: r, remote: remote, local: local, created: now, kill: links.Kill, wake: links.Wake}
 	s.lastMono.Store(now.Mono)
 	s.setProto(2)
 	if r.host.Open() {
@@ -74,7 +86,32 @@ func (r *Registry) Add(remote, local string, now Instant, limit int, kill func()
 func (r *Registry) Remove(s *Session) {
 	r.mu.Lock()
 	delete(r.sessions, s.ID)
+	delete(r.held, s)
 	r.mu.Unlock()
+}
+
+func (r *Registry) setHeld(s *Session, on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if on {
+		r.held[s] = struct{}{}
+	} else {
+		delete(r.held, s)
+	}
+}
+
+// WakeHeld makes the drivers of all sessions that keep replies back look
+// whether they may leave. The host calls it when a durable position has moved.
+func (r *Registry) WakeHeld() {
+	r.mu.Lock()
+	held := make([]*Session, 0, len(r.held))
+	for s := range r.held {
+		held = append(held, s)
+	}
+	r.mu.Unlock()
+	for _, s := range held {
+		s.wake()
+	}
 }
 
 // Len is the number of connections.

@@ -39,7 +39,9 @@ type Session struct {
 
 	reader   resp.CommandReader
 	registry *Registry
+	holds    []hold // in the order of the replies; nil: none
 	kill     func()
+	wake     func()
 	remote   string
 	local    string
 	created  Instant

@@ -9,6 +9,30 @@ import (
 // gaps. Zero: nothing was written yet.
 type Sequence uint64
 
+// Log numbers the records of one shard and keeps them. Its methods may be called
+// from any goroutine.
+type Log interface {
+	// Append numbers a record and takes a copy. It is called under the locks of
+	// the stripes that the record is about, so it must not wait for a disk.
+	Append(payload []byte) Sequence
+	// Last is the number of the newest record.
+	Last() Sequence
+	// Durable is the number of the newest record that is as safe as the profile
+	// asks for. Invariant: Durable <= Last, and neither goes back.
+	Durable() Sequence
+	// Read gives copies of the payloads of up to limit records from a number on;
+	// ok is false when they are no longer kept.
+	Read(from Sequence, limit int) (payloads [][]byte, ok bool)
+}
+
+// Position is a place in the log of one shard of a node.
+type Position struct {
+	// Shard is the shard's number in its node.
+	Shard int
+	// Seq is the record's number.
+	Seq Sequence
+}
+
 // ringLog keeps the newest records of one shard in a bounded ring of memory,
 // for readers that follow the shard.
 //
@@ -29,9 +53,9 @@ const ringHeader = 4
 
 func newRingLog(size int) *ringLog { return &ringLog{buf: make([]byte, size), first: 1} }
 
-// append numbers a record and keeps it; the oldest ones make place. A record
+// Append numbers a record and keeps it; the oldest ones make place. A record
 // larger than the ring is numbered but not kept, nor is anything before it.
-func (l *ringLog) append(payload []byte) Sequence {
+func (l *ringLog) Append(payload []byte) Sequence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last++
@@ -69,9 +93,8 @@ func (l *ringLog) sizeAt(at uint64) uint32 {
 	return binary.LittleEndian.Uint32(l.get(header[:0], at, ringHeader))
 }
 
-// read appends to dst the payloads of up to limit records from sequence from
-// on, each as a slice of its own; ok is false when from is no longer kept.
-func (l *ringLog) read(from Sequence, limit int) (payloads [][]byte, ok bool) {
+// Read implements [Log].
+func (l *ringLog) Read(from Sequence, limit int) (payloads [][]byte, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if from < l.first {
@@ -88,9 +111,12 @@ func (l *ringLog) read(from Sequence, limit int) (payloads [][]byte, ok bool) {
 	return payloads, true
 }
 
-// position is the number of the newest record.
-func (l *ringLog) position() Sequence {
+// Last implements [Log].
+func (l *ringLog) Last() Sequence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.last
 }
+
+// Durable implements [Log]: in memory nothing is waited for.
+func (l *ringLog) Durable() Sequence { return l.Last() }

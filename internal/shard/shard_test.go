@@ -147,10 +147,10 @@ func TestRingKeepsTheNewestRecords(t *testing.T) {
 		for range rapid.IntRange(0, 60).Draw(t, "records") {
 			p := rapid.SliceOfN(rapid.Byte(), 1, 60).Draw(t, "payload")
 			all = append(all, p)
-			if got := l.append(p); got != Sequence(len(all)) {
+			if got := l.Append(p); got != Sequence(len(all)) {
 				t.Fatalf("record %d got number %d", len(all), got)
 			}
-			kept, ok := l.read(l.first, 1000)
+			kept, ok := l.Read(l.first, 1000)
 			if !ok || !slices.EqualFunc(kept, all[l.first-1:], slices.Equal) {
 				t.Fatalf("after %d records the ring gives %d from %d on, which differ", len(all), len(kept), l.first)
 			}
@@ -162,7 +162,7 @@ func TestRingKeepsTheNewestRecords(t *testing.T) {
 				t.Fatalf("%d bytes in a ring of %d", used, size)
 			}
 			if l.first > 1 {
-				if _, ok := l.read(l.first-1, 1); ok {
+				if _, ok := l.Read(l.first-1, 1); ok {
 					t.Fatal("a record that was dropped can be read")
 				}
 			}
@@ -388,4 +388,47 @@ func TestLocksAreTakenInOrder(t *testing.T) {
 		})
 	}
 	wait.Wait() // a deadlock ends the test binary
+}
+
+// laggingLog is durable up to where the test says.
+type laggingLog struct {
+	*ringLog
+	durable atomic.Uint64
+}
+
+func (l *laggingLog) Durable() Sequence { return Sequence(l.durable.Load()) }
+
+func TestPositionsCoverWhatWasWrittenAndSeen(t *testing.T) {
+	logs := []*laggingLog{{ringLog: newRingLog(1 << 16)}, {ringLog: newRingLog(1 << 16)}}
+	sp := NewSpace(Options{Shards: 2, NewLog: func(i int) Log { return logs[i] }})
+	other := slot.OfString("b")
+	sp.Assign(other, 1, SlotServed)
+	tx := sp.NewTx()
+	read := func(key string) []Position {
+		tx.LockKey([]byte(key), slot.OfString(key))
+		tx.Find([]byte(key))
+		tx.Unlock()
+		return slices.Clone(tx.TakePositions())
+	}
+	if got := read("a"); !slices.Equal(got, []Position{{0, 0}}) || !sp.Durable(got[0]) {
+		t.Errorf("before any write: %v", got)
+	}
+	write(tx, "a", "1")
+	write(tx, "a", "2")
+	write(tx, "b", "1")
+	if got := tx.TakePositions(); !slices.Equal(got, []Position{{0, 2}, {1, 1}}) {
+		t.Errorf("after writes to both shards: %v", got)
+	}
+	if got := read("a"); !slices.Equal(got, []Position{{0, 2}}) || sp.Durable(got[0]) {
+		t.Errorf("a read of what is not durable: %v, durable %v", got, sp.Durable(got[0]))
+	}
+	logs[0].durable.Store(2)
+	if got := read("a"); !sp.Durable(got[0]) {
+		t.Error("the record is durable, its reader still waits")
+	}
+	tx.LockAll()
+	tx.Unlock()
+	if got := tx.TakePositions(); !slices.Equal(got, []Position{{0, 2}, {1, 1}}) {
+		t.Errorf("after looking at everything: %v", got)
+	}
 }

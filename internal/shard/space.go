@@ -22,6 +22,9 @@ type Options struct {
 	Databases int
 	// LogBytes is the size of each shard's ring of recent records; 0: 1 MiB.
 	LogBytes int
+	// NewLog makes the log of a shard, for a node that writes to disk; replies
+	// then depend on positions, see [Tx.TakePositions]. nil: a ring in memory.
+	NewLog func(shard int) Log
 	// Seed spreads the keys inside the tables; see [store.HashOf].
 	Seed uint64
 	// Hooks is told of every change; nil: nobody is.
@@ -36,12 +39,14 @@ type Space struct {
 	databases int
 	seed      uint64
 	hooks     Hooks
+	waits     bool // the logs' durable positions can lag behind
 }
 
 // Shard is a set of slots with one log.
 type Shard struct {
 	stripes [Stripes]stripe
-	log     *ringLog
+	index   int
+	log     Log
 	gate    atomic.Uint32 // a Gate; changed by SetGate only
 }
 
@@ -73,9 +78,12 @@ func NewSpace(o Options) *Space {
 	if o.Hooks == nil {
 		o.Hooks = noHooks{}
 	}
-	sp := &Space{databases: max(o.Databases, 1), seed: o.Seed, hooks: o.Hooks}
-	for range max(o.Shards, 1) {
-		sh := &Shard{log: newRingLog(o.LogBytes)}
+	sp := &Space{databases: max(o.Databases, 1), seed: o.Seed, hooks: o.Hooks, waits: o.NewLog != nil}
+	if o.NewLog == nil {
+		o.NewLog = func(int) Log { return newRingLog(o.LogBytes) }
+	}
+	for i := range max(o.Shards, 1) {
+		sh := &Shard{index: i, log: o.NewLog(i)}
 		for i := range sh.stripes {
 			sh.stripes[i].tables = make([]*store.Table, sp.databases)
 		}
@@ -108,12 +116,16 @@ func (sp *Space) keyIn(name []byte, s slot.ID) store.Key {
 }
 
 // Last is the number of the newest record of the shard's log.
-func (sh *Shard) Last() Sequence { return sh.log.position() }
+func (sh *Shard) Last() Sequence { return sh.log.Last() }
+
+// Durable says whether the record at a position, and so all before it, are as
+// safe as the profile asks for.
+func (sp *Space) Durable(p Position) bool { return sp.shards[p.Shard].log.Durable() >= p.Seq }
 
 // ReadLog gives the payloads of up to limit records from sequence from on, for
 // [DecodeEffects]; ok is false when they are no longer kept.
 func (sh *Shard) ReadLog(from Sequence, limit int) (payloads [][]byte, ok bool) {
-	return sh.log.read(from, limit)
+	return sh.log.Read(from, limit)
 }
 
 // Stats sums the counters of all stripes.

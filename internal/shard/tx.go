@@ -26,6 +26,8 @@ type Tx struct {
 	// effects is the record that grows while the handler runs.
 	effects []byte
 	changes uint64
+	// positions are what the reply depends on, at most one a shard.
+	positions []Position
 }
 
 // effectsKept is the largest buffer that a Tx keeps for its next command.
@@ -76,6 +78,9 @@ func (tx *Tx) Unlock() {
 	if len(tx.effects) > 0 {
 		tx.commit()
 	}
+	if tx.space.waits {
+		tx.notePositions()
+	}
 	if tx.all {
 		for _, sh := range tx.space.shards {
 			for i := range sh.stripes {
@@ -109,11 +114,46 @@ func (tx *Tx) commit() {
 }
 
 func (sh *Shard) append(mask uint64, payload []byte, changes uint64) {
-	seq := sh.log.append(payload)
+	seq := sh.log.Append(payload)
 	sh.stripes[bits.TrailingZeros64(mask)].stats.Changes += changes
 	for m := mask; m != 0; m &= m - 1 {
 		sh.stripes[bits.TrailingZeros64(m)].last = seq
 	}
+}
+
+// notePositions remembers the newest records in the locked stripes: what the
+// command wrote, and what it may have seen of others.
+func (tx *Tx) notePositions() {
+	if tx.all {
+		for _, sh := range tx.space.shards {
+			tx.notePosition(sh, ^uint64(0))
+		}
+		return
+	}
+	tx.notePosition(tx.shard, tx.mask)
+}
+
+func (tx *Tx) notePosition(sh *Shard, mask uint64) {
+	var last Sequence
+	for m := mask; m != 0; m &= m - 1 {
+		last = max(last, sh.stripes[bits.TrailingZeros64(m)].last)
+	}
+	for i := range tx.positions {
+		if p := &tx.positions[i]; p.Shard == sh.index {
+			p.Seq = max(p.Seq, last)
+			return
+		}
+	}
+	tx.positions = append(tx.positions, Position{sh.index, last})
+}
+
+// TakePositions gives the positions that must be durable before the replies to
+// the commands since the last call may leave: none where replies wait for
+// nothing. The slice is valid until the Tx is locked again.
+func (tx *Tx) TakePositions() []Position {
+	p := tx.positions
+	tx.positions = tx.positions[:0]
+	return p
 }
 
 // Gate gives the reasons for which the locked shard takes no commands. With

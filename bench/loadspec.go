@@ -1,0 +1,32 @@
+package main
+
+// loadSpec is what a load process is started with: one line of JSON on its
+// standard input, with [loadOrder] lines after it. It answers each order with
+// one line of [loadResult], and ends with its input.
+type loadSpec struct {
+	Address     string `json:"address"`
+	Workload    string `json:"workload"`
+	Connections int    `json:"connections"`
+	Pipeline    int    `json:"pipeline"`
+	ValueBytes  int    `json:"value_bytes"`
+	Keys        int64  `json:"keys"`
+}
+
+// loadOrder asks for one slice.
+type loadOrder struct {
+	Commands int64  `json:"commands"`
+	Seed     uint64 `json:"seed"`
+	Order    order  `json:"order"`
+}
+
+// loadResult tells of one slice.
+type loadResult struct {
+	Commands     int64       `json:"commands"`
+	ElapsedNanos int64       `json:"elapsed_ns"`
+	CPUNanos     int64       `json:"cpu_ns"`
+	Nulls        int64       `json:"nulls"`
+	Errors       int64       `json:"errors"`
+	FirstError   string      `json:"first_error,omitempty"`
+	Latency      [][2]uint64 `json:"latency"` // of pipelines, see histogram.export
+	Failure      string      `json:"failure,omitempty"`
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// measure is something that a target limits.
+type measure string
+
+const (
+	measureCPU        measure = "cpu"        // ratio to redis-server
+	measureThroughput measure = "throughput" // ratio to redis-server
+	measureKeyBytes   measure = "bytes/key"  // growth of resident memory
+	measureConnBytes  measure = "bytes/conn" // growth of resident memory
+	measureGCPause    measure = "gc pause"   // microseconds at p99.9
+	measureGCPercent  measure = "gc cpu"     // percent of the process's CPU
+)
+
+// target is one promise of docs/performance.md, section "Targets".
+type target struct {
+	measure measure
+	// commands, pipeline and valueBytes say for which rows it holds; nil or 0: all.
+	commands   []string
+	pipeline   int
+	valueBytes int
+	limit      float64
+	// atLeast: more is better; otherwise less is.
+	atLeast bool
+}
+
+var (
+	plainCommands = []string{"GET", "SET", "INCR"}
+	heavyCommands = []string{"LPUSH", "HSET", "SADD", "ZADD", "MSET10"}
+)
+
+// targets are those of docs/performance.md that this program measures.
+var targets = []target{
+	{measure: measureCPU, commands: plainCommands, pipeline: 1, limit: 0.95},
+	{measure: measureCPU, commands: plainCommands, pipeline: 16, limit: 0.65},
+	{measure: measureCPU, commands: plainCommands, pipeline: 64, limit: 0.50},
+	{measure: measureCPU, commands: heavyCommands, pipeline: 1, limit: 1.0},
+	{measure: measureCPU, commands: heavyCommands, pipeline: 16, limit: 0.8},
+	{measure: measureCPU, commands: heavyCommands, pipeline: 64, limit: 0.7},
+	{measure: measureThroughput, pipeline: 16, limit: 1.5, atLeast: true},
+	{measure: measureThroughput, pipeline: 64, limit: 2, atLeast: true},
+	{measure: measureKeyBytes, valueBytes: 16, limit: 60},
+	{measure: measureKeyBytes, valueBytes: 100, limit: 140},
+	{measure: measureConnBytes, limit: 1024},
+	{measure: measureGCPause, limit: 1000},
+	{measure: measureGCPercent, limit: 5},
+}
+
+// findTarget gives the target for a row, or nil.
+func findTarget(m measure, command string, pipeline, valueBytes int) *target {
+	for i := range targets {
+		t := &targets[i]
+		if t.measure == m && (t.commands == nil || slices.Contains(t.commands, command)) &&
+			(t.pipeline == 0 || t.pipeline == pipeline) && (t.valueBytes == 0 || t.valueBytes == valueBytes) {
+			return t
+		}
+	}
+	return nil
+}
+
+// verdict says how a value stands to its target.
+type verdict string
+
+const (
+	verdictNone verdict = ""     // there is no target
+	verdictMet  verdict = "ok"   // reached
+	verdictOff  verdict = "off"  // missed
+	verdictFail verdict = "FAIL" // missed by more than the tolerance
+)
+
+// tolerance is the share of a target by which a shared machine may miss it
+// before --short fails.
+const tolerance = 0.25
+
+// judge compares a measured value with a target, which may be nil. A value that
+// could not be measured (not a number) fails.
+func (t *target) judge(value float64) verdict {
+	if t == nil {
+		return verdictNone
+	}
+	met, near := value <= t.limit, value <= t.limit*(1+tolerance)
+	if t.atLeast {
+		met, near = value >= t.limit, value >= t.limit*(1-tolerance)
+	}
+	switch {
+	case math.IsNaN(value):
+		return verdictFail
+	case met:
+		return verdictMet
+	case near:
+		return verdictOff
+	}
+	return verdictFail
+}

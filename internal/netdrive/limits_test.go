@@ -1,0 +1,216 @@
+package netdrive
+
+import (
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bowline-kv/bowline/internal/reply"
+)
+
+func TestConnectionsOverTheLimitAreRefusedPolitely(t *testing.T) {
+	forDrivers(t, Limits{Clients: 2}, func(t *testing.T, f *fixture) {
+		a, b := f.dial(t), f.dial(t)
+		ping(t, a)
+		ping(t, b)
+		for range 3 {
+			wantEnd(t, f.dial(t), "-"+reply.MaxClients+"\r\n")
+		}
+		ping(t, a)
+		ping(t, b)
+		if n := f.driver.Stats().Rejected; n != 3 {
+			t.Errorf("%d connections rejected, want 3", n)
+		}
+		a.Close()
+		eventually(t, "a place is free", func() bool { return f.registry.Len() == 1 })
+		ping(t, f.dial(t))
+		f.setLimits(func(l *Limits) { l.Clients = 3 }) // counts for the next one already
+		ping(t, f.dial(t))
+	})
+}
+
+func TestClientThatReadsNothingIsDroppedAtItsHardLimit(t *testing.T) {
+	forDrivers(t, Limits{OutputHard: 1 << 20}, func(t *testing.T, f *fixture) {
+		stuck, other := f.dial(t), f.dial(t)
+		one := command("FILL", "65536")
+		for n := 0; f.driver.Stats().OutputLimit == 0; n++ {
+			if n > 2000 {
+				t.Fatal("128 MiB of replies wait, and the client is still there")
+			}
+			if _, err := io.WriteString(stuck, one); err != nil {
+				break // it was closed
+			}
+			ping(t, other)
+		}
+		eventually(t, "the client is dropped", func() bool {
+			return f.registry.Len() == 1 && f.driver.Stats().OutputLimit == 1
+		})
+		ping(t, other)
+	})
+}
+
+// The soft limit holds for a client that sends nothing more, too.
+func TestClientThatReadsNothingIsDroppedAtItsSoftLimit(t *testing.T) {
+	forDrivers(t, Limits{OutputSoft: 1 << 20, OutputSoftTime: time.Millisecond}, func(t *testing.T, f *fixture) {
+		stuck, other := f.dial(t), f.dial(t)
+		ping(t, other)
+		send(t, stuck, strings.Repeat(command("FILL", "1048576"), 40))
+		eventually(t, "the client is dropped", func() bool {
+			return f.registry.Len() == 1 && f.driver.Stats().OutputLimit == 1
+		})
+		ping(t, other)
+	})
+}
+
+func TestRequestOverTheQueryBufferLimitIsCutOff(t *testing.T) {
+	forDrivers(t, Limits{QueryBuffer: 1 << 20}, func(t *testing.T, f *fixture) {
+		big, other := f.dial(t), f.dial(t)
+		ping(t, other)
+		request := command("ECHO", strings.Repeat("x", 3<<20))
+		io.WriteString(big, request) // fails when the server is quick
+		io.Copy(io.Discard, big)     // ends when the server closes
+		if n := f.driver.Stats().QueryLimit; n != 1 {
+			t.Errorf("%d connections closed for their request, want 1", n)
+		}
+		ping(t, other)
+		fits := f.dial(t)
+		send(t, fits, command("ECHO", strings.Repeat("x", 1000<<10)))
+		want(t, fits, "$1024000\r\n"+strings.Repeat("x", 1000<<10)+"\r\n")
+	})
+}
+
+func TestIdleClientsAreClosedAndOthersNot(t *testing.T) {
+	forDrivers(t, Limits{Idle: 100 * time.Millisecond}, func(t *testing.T, f *fixture) {
+		idle, busy := f.dial(t), f.dial(t)
+		ping(t, idle)
+		ended := make(chan error, 1)
+		go func() { _, err := io.ReadAll(idle); ended <- err }()
+		for {
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Errorf("the idle client sees %v", err)
+				}
+				ping(t, busy)
+				return
+			default:
+				ping(t, busy)
+			}
+		}
+	})
+}
+
+// CONFIG SET timeout concerns connections that are waiting already.
+func TestNewIdleLimitHoldsForWaitingConnections(t *testing.T) {
+	forDrivers(t, Limits{}, func(t *testing.T, f *fixture) {
+		idle := f.dial(t)
+		ping(t, idle)
+		f.setLimits(func(l *Limits) { l.Idle = time.Millisecond })
+		f.driver.LimitsChanged()
+		wantEnd(t, idle, "")
+
+		f.setLimits(func(l *Limits) { l.Idle = time.Hour })
+		nc := f.dial(t)
+		ping(t, nc)
+		f.setLimits(func(l *Limits) { l.Idle = 0 })
+		f.driver.LimitsChanged()
+		ping(t, nc)
+	})
+}
+
+func TestUnixSocket(t *testing.T) {
+	dir, err := os.MkdirTemp("", "netdrive") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	for name, open := range drivers {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, open, Limits{LoopbackOnly: true})
+			f.listen(t, "unix", filepath.Join(dir, name))
+			nc, err := net.Dial("unix", f.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer nc.Close()
+			nc.SetDeadline(time.Now().Add(patience))
+			ping(t, nc)
+			if got := f.registry.All()[0].Remote(); got != f.addr+":0" {
+				t.Errorf("the client's address is %q", got)
+			}
+			send(t, nc, strings.Repeat("PING\r\n", 1000)+"QUIT\r\n")
+			wantEnd(t, nc, strings.Repeat("+PONG\r\n", 1000)+"+OK\r\n")
+		})
+	}
+}
+
+// pipes is a listener for the server's ends of pipes.
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+}
+
+func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case nc := <-p.conns:
+		return nc, nil
+	case <-p.done:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	select {
+	case <-p.done:
+	default:
+		close(p.done)
+	}
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+// connect gives the client's end of a pipe whose server's end sees the address.
+func (p *pipes) connect(from string) net.Conn {
+	client, server := net.Pipe()
+	p.conns <- pipeFrom{server, &net.TCPAddr{IP: net.ParseIP(from), Port: 1234}}
+	return client
+}
+
+type pipeFrom struct {
+	net.Conn
+	remote net.Addr
+}
+
+func (p pipeFrom) RemoteAddr() net.Addr { return p.remote }
+
+func TestProtectedModeRefusesOtherMachines(t *testing.T) {
+	for name, open := range drivers {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, open, Limits{LoopbackOnly: true})
+			l := newPipes()
+			f.serve(t, l)
+			for _, from := range []string{"10.1.2.3", "192.168.0.1", "2001:db8::1", "::ffff:10.0.0.1"} {
+				wantEnd(t, l.connect(from), "-"+reply.Protected+"\r\n")
+			}
+			for _, from := range []string{"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"} {
+				nc := l.connect(from)
+				ping(t, nc)
+				nc.Close()
+			}
+			f.setLimits(func(l *Limits) { l.LoopbackOnly = false })
+			nc := l.connect("10.1.2.3")
+			defer nc.Close()
+			ping(t, nc)
+			if n := f.driver.Stats().Rejected; n != 4 {
+				t.Errorf("%d connections rejected, want 4", n)
+			}
+		})
+	}
+}
