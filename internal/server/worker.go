@@ -55,6 +55,9 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	}
 	// Reading the clock costs as much as a short command: the commands of a batch
 	// share its time.
+	if spec := w.specs[ran-1]; spec != nil {
+		s.SetCommand(spec)
+	}
 	w.count(ran, w.srv.now().Mono-b.Now.Mono)
 	return ran
 }
@@ -107,6 +110,7 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 	case r.keys != nil:
 		return spec, w.runOnKeys(s, spec, r.keys, args, asking)
 	case r.session != nil:
+		s.SetCommand(spec)
 		r.session(s, w.now, args)
 	case r.server != nil:
 		r.server(w, s, args)

@@ -63,7 +63,6 @@ func (b *Batch) Feed(s *Session, now Instant, in []byte) (consumed int, more boo
 		n, err := b.parse(s, in[consumed:])
 		if len(b.Commands) > 0 {
 			ran := b.exec.Execute(s, b)
-			s.lastSpec.Store(b.Commands[ran-1].Spec)
 			if ran < len(b.Commands) {
 				s.reader.Reset() // it may have come further than what was run
 				return consumed + b.Commands[ran-1].end, !s.Closing

@@ -69,6 +69,10 @@ type view struct {
 // Remote is the client's address as CLIENT LIST prints it.
 func (s *Session) Remote() string { return s.remote }
 
+// SetCommand tells others what the session ran last. Executors call it before a
+// handler of this package and at the end of a batch.
+func (s *Session) SetCommand(spec *command.Spec) { s.lastSpec.Store(spec) }
+
 // LastMono is when the client was last heard of, by [Instant].Mono.
 func (s *Session) LastMono() int64 { return s.lastMono.Load() }
 
