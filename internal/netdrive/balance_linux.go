@@ -7,9 +7,11 @@ import (
 
 // loadMeter measures how much of the time a loop works, window by window.
 type loadMeter struct {
-	opened  time.Time     // start of the window
-	began   time.Time     // start of this tick's work
-	working time.Duration // in this window, up to the last tick
+	// Moments are Instant.Mono.
+	opened  int64 // start of the window
+	began   int64 // start of this tick's work
+	window  uint32
+	working int64 // nanoseconds in this window, up to the last tick
 	// busy is the share of the last window that was work, in percent. Other
 	// loops read it.
 	busy atomic.Int32
@@ -25,17 +27,17 @@ const (
 	busyGap = 25
 )
 
-func (m *loadMeter) begin() { m.began = time.Now() }
+func (m *loadMeter) begin(mono int64) { m.began = mono }
 
 // end closes the tick; true when it closed a window too.
-func (m *loadMeter) end(now time.Time) bool {
-	m.working += now.Sub(m.began)
-	span := now.Sub(m.opened)
-	if span < loadWindow {
+func (m *loadMeter) end(mono int64) bool {
+	m.working += mono - m.began
+	span := mono - m.opened
+	if span < int64(loadWindow) {
 		return false
 	}
 	m.busy.Store(int32(100 * m.working / span))
-	m.opened, m.working = now, 0
+	m.opened, m.working = mono, 0
 	return true
 }
 
@@ -60,9 +62,15 @@ func (l *eventLoop) balance() {
 	case l.index > 0 && len(l.conns) > 0 && busy+loops[0].load.busy.Load() < busyJoin:
 		l.handOver(loops[0], 1, 1)
 	}
-	for c := range l.conns {
-		c.ran = 0
+	l.load.window++
+}
+
+// ranIn is how many reads a connection made in this window.
+func (l *eventLoop) ranIn(c *socket) int {
+	if c.window != l.load.window {
+		return 0
 	}
+	return int(c.ran)
 }
 
 // handOver gives connections with the share part/whole of this window's reads to
@@ -70,17 +78,17 @@ func (l *eventLoop) balance() {
 func (l *eventLoop) handOver(target *eventLoop, part, whole int) {
 	total := 0
 	for c := range l.conns {
-		total += int(c.ran)
+		total += l.ranIn(c)
 	}
 	goal := total * part / whole
 	given := 0
 	for c := range l.conns {
-		if c.closing || part < whole && (c.ran == 0 || given+int(c.ran) > goal) {
+		ran := l.ranIn(c)
+		if c.closing || part < whole && (ran == 0 || given+ran > goal) {
 			continue
 		}
-		given += int(c.ran)
+		given += ran
 		l.release(c)
-		c.ran = 0
 		target.post(func(t *eventLoop) { t.add(c) })
 	}
 }

@@ -20,8 +20,9 @@ type conn struct {
 	// active is when bytes last came; kept only while clients may be idle for a
 	// limited time.
 	active time.Time
-	full   bool // the newest bytes filled buf: there are probably more
-	gone   bool // the client closed its end, or the connection broke
+	full   bool            // the newest bytes filled buf: there are probably more
+	gone   bool            // the client closed its end, or the connection broke
+	now    session.Instant // when the newest batch ended
 	// woken tells that replies that were kept back may leave.
 	woken  chan struct{}
 	killed atomic.Bool
@@ -135,7 +136,7 @@ func (c *conn) waitHeld() bool {
 		}
 		pause := heldPoll
 		if deadline != 0 {
-			pause = min(pause, max(time.Duration(deadline-c.p.o.Now().Mono), time.Millisecond))
+			pause = min(pause, max(time.Duration(deadline-c.now.Mono), time.Millisecond))
 		}
 		timer := time.NewTimer(pause)
 		select {
@@ -143,6 +144,7 @@ func (c *conn) waitHeld() bool {
 		case <-timer.C:
 		}
 		timer.Stop()
+		c.now = c.p.o.Now()
 		if !c.out.flush() || c.killed.Load() {
 			return false
 		}
@@ -213,5 +215,6 @@ func (c *conn) feed(in []byte) (consumed int, more bool) {
 		b = session.NewBatch(c.p.o.NewExecutor())
 	}
 	defer c.p.batches.give(b)
+	defer func() { c.now = b.Now }()
 	return b.Feed(c.s, c.p.o.Now(), in)
 }

@@ -35,8 +35,10 @@ type eventLoop struct {
 	// buffers are empty reply buffers to borrow from.
 	buffers  [][]byte
 	draining bool // Shutdown was called
-	swept    time.Time
-	load     loadMeter
+	// now is the time at which this tick began, or its newest batch ended.
+	now   session.Instant
+	swept int64 // Instant.Mono of the last sweep
+	load  loadMeter
 
 	mu     sync.Mutex
 	queue  []func(*eventLoop) // guarded by mu: what other threads want done here
@@ -100,7 +102,8 @@ func (l *eventLoop) run() {
 			return
 		}
 		n := l.wait()
-		l.load.begin()
+		l.now = l.e.portable.o.Now()
+		l.load.begin(l.now.Mono)
 		for i := range l.events[:n] {
 			l.handle(&l.events[i])
 		}
@@ -110,13 +113,9 @@ func (l *eventLoop) run() {
 		}
 		clear(l.dirty)
 		l.dirty = l.dirty[:0]
-		now := time.Now()
-		l.lookAtTimes(now)
-		if now.Sub(l.swept) >= sweepPeriod {
-			l.swept = now
-			l.sweep()
-		}
-		if l.load.end(now) {
+		l.now = l.e.portable.o.Now()
+		l.lookAtTimes()
+		if l.load.end(l.now.Mono) {
 			l.balance()
 		}
 	}
@@ -275,7 +274,7 @@ func (l *eventLoop) drop(c *socket) {
 func (l *eventLoop) hangUp(c *socket) {
 	if !c.closing {
 		c.closing = true
-		c.deadline = time.Now().Add(drainTimeout)
+		c.deadline = l.now.Mono + int64(drainTimeout)
 	}
 	l.ends[c] = struct{}{}
 	switch {
@@ -287,7 +286,7 @@ func (l *eventLoop) hangUp(c *socket) {
 		// Closing a socket that holds unread bytes resets the connection, and the
 		// system then throws away replies that the client has not received yet.
 		c.lingers = true
-		c.quiet = time.Now().Add(lingerQuiet)
+		c.quiet = l.now.Mono + int64(lingerQuiet)
 	}
 	l.arm(c)
 }
@@ -298,7 +297,7 @@ func (l *eventLoop) passOver(c *socket) {
 	switch {
 	case n > 0:
 		l.e.portable.counters.in.Add(uint64(n))
-		c.quiet = time.Now().Add(lingerQuiet)
+		c.quiet = l.now.Mono + int64(lingerQuiet)
 	case err != unix.EAGAIN && err != unix.EINTR:
 		l.drop(c)
 	}
@@ -336,10 +335,9 @@ func (l *eventLoop) cutAll() {
 // sweep looks at all connections, once in a while.
 func (l *eventLoop) sweep() {
 	idle := l.e.portable.o.Limits().Idle
-	mono := l.e.portable.o.Now().Mono
 	for c := range l.conns {
 		switch {
-		case idle > 0 && !c.closing && time.Duration(mono-c.s.LastMono()) >= idle:
+		case idle > 0 && !c.closing && time.Duration(l.now.Mono-c.s.LastMono()) >= idle:
 			l.drop(c)
 		case len(c.out) > 0 && c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)):
 			l.drop(c)
@@ -347,16 +345,20 @@ func (l *eventLoop) sweep() {
 	}
 }
 
-// lookAtTimes goes on with what waits for a moment: few connections at a time.
-func (l *eventLoop) lookAtTimes(now time.Time) {
+// lookAtTimes goes on with what waits for a moment.
+func (l *eventLoop) lookAtTimes() {
 	for c := range l.held {
 		if l.flush(c) && c.closing && !c.lingers {
 			l.hangUp(c)
 		}
 	}
 	for c := range l.ends {
-		if now.After(c.deadline) || c.lingers && now.After(c.quiet) {
+		if l.now.Mono >= c.deadline || c.lingers && l.now.Mono >= c.quiet {
 			l.drop(c)
 		}
+	}
+	if l.now.Mono-l.swept >= int64(sweepPeriod) {
+		l.swept = l.now.Mono
+		l.sweep()
 	}
 }

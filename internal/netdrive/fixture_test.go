@@ -30,9 +30,9 @@ type host struct{}
 func (host) Identity() session.Identity       { return session.Identity{Databases: 1} }
 func (host) Authenticate(string, []byte) bool { return true }
 func (host) Open() bool                       { return true }
-func (host) Durable(shard.Position) bool { return true }
+func (host) Durable(shard.Position) bool      { return true }
 
-func (host) BulkMax() int                     { return 512 << 20 }
+func (host) BulkMax() int { return 512 << 20 }
 
 // fixture is a driver that serves a listener on loopback, by an executor that
 // knows five commands: PING, ECHO x, FILL n (a reply of n bytes), COUNT (how

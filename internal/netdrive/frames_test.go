@@ -97,21 +97,17 @@ func TestPipelinesAreReadAndWrittenAtOnce(t *testing.T) {
 		nc := f.dial(t)
 		ping(t, nc)
 		const n = 100 // in one segment
-		before := f.driver.Stats()
 		wire := strings.Repeat(command("PING"), n)
+		for range 3 { // the portable driver starts with a small buffer
+			send(t, nc, wire)
+			want(t, nc, strings.Repeat("+PONG\r\n", n))
+		}
+		before := f.driver.Stats()
 		send(t, nc, wire)
 		want(t, nc, strings.Repeat("+PONG\r\n", n))
 		after := f.driver.Stats()
-		// The portable driver starts with a small buffer.
-		if reads, writes := after.Reads-before.Reads, after.Writes-before.Writes; reads > 4 || writes > reads {
-			t.Errorf("%d reads and %d writes for a pipeline of %d", reads, writes, n)
-		}
-		before = after
-		send(t, nc, wire)
-		want(t, nc, strings.Repeat("+PONG\r\n", n))
-		after = f.driver.Stats()
 		if reads, writes := after.Reads-before.Reads, after.Writes-before.Writes; reads != 1 || writes != 1 {
-			t.Errorf("%d reads and %d writes for the second pipeline", reads, writes)
+			t.Errorf("%d reads and %d writes for a pipeline of %d", reads, writes, n)
 		}
 		if in, out := after.In-before.In, after.Out-before.Out; in != uint64(len(wire)) || out != n*7 {
 			t.Errorf("%d bytes in and %d out", in, out)
@@ -122,7 +118,7 @@ func TestPipelinesAreReadAndWrittenAtOnce(t *testing.T) {
 func TestLargeArgumentsComeBackWhole(t *testing.T) {
 	forDrivers(t, Limits{QueryBuffer: 1 << 30}, func(t *testing.T, f *fixture) {
 		nc := f.dial(t)
-		for _, size := range []int{1 << 10, 40 << 10, 64 << 10, 100 << 10, 20 << 20, 3} {
+		for _, size := range []int{1 << 10, 40 << 10, 64 << 10, 100 << 10, 5 << 20, 3} {
 			value := strings.Repeat("0123456789abcde\n", size/16+1)[:size]
 			request := command("ECHO", value)
 			go nc.Write([]byte(request + "PING\r\n")) // a failure shows in the reply

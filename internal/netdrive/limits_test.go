@@ -37,12 +37,9 @@ func TestClientThatReadsNothingIsDroppedAtItsHardLimit(t *testing.T) {
 	forDrivers(t, Limits{OutputHard: 1 << 20}, func(t *testing.T, f *fixture) {
 		stuck, other := f.dial(t), f.dial(t)
 		one := command("FILL", "65536")
-		for n := 0; f.driver.Stats().OutputLimit == 0; n++ {
-			if n > 2000 {
-				t.Fatal("128 MiB of replies wait, and the client is still there")
-			}
+		for range 300 { // more than the system's buffers take
 			if _, err := io.WriteString(stuck, one); err != nil {
-				break // it was closed
+				break // it was dropped
 			}
 			ping(t, other)
 		}
@@ -58,7 +55,7 @@ func TestClientThatReadsNothingIsDroppedAtItsSoftLimit(t *testing.T) {
 	forDrivers(t, Limits{OutputSoft: 1 << 20, OutputSoftTime: time.Millisecond}, func(t *testing.T, f *fixture) {
 		stuck, other := f.dial(t), f.dial(t)
 		ping(t, other)
-		send(t, stuck, strings.Repeat(command("FILL", "1048576"), 40))
+		send(t, stuck, strings.Repeat(command("FILL", "1048576"), 20))
 		eventually(t, "the client is dropped", func() bool {
 			return f.registry.Len() == 1 && f.driver.Stats().OutputLimit == 1
 		})

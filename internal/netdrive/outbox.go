@@ -49,7 +49,7 @@ func (o *outbox) init(c *conn) {
 // or over its limits.
 func (o *outbox) flush() bool {
 	s := o.c.s
-	ready := s.Releasable(o.c.p.o.Now().Mono)
+	ready := s.Releasable(o.c.now.Mono)
 	if ready == 0 {
 		return true
 	}

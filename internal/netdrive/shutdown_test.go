@@ -83,8 +83,8 @@ func TestShutdownWaitsForAClientNoLongerThanItsContext(t *testing.T) {
 	forDrivers(t, Limits{}, func(t *testing.T, f *fixture) {
 		stuck, idle := f.dial(t), f.dial(t)
 		ping(t, idle)
-		send(t, stuck, strings.Repeat(command("FILL", "1048576"), 64))
-		eventually(t, "the commands are executed", func() bool { return f.executed.Load() == 65 })
+		send(t, stuck, strings.Repeat(command("FILL", "1048576"), 24))
+		eventually(t, "the commands are executed", func() bool { return f.executed.Load() == 25 })
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
 			io.ReadAll(idle) // who does not hinder it is closed first

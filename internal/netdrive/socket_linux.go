@@ -2,7 +2,6 @@ package netdrive
 
 import (
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -18,17 +17,19 @@ type socket struct {
 	in []byte
 	// out are replies that the socket did not take yet; nil: none.
 	out      []byte
-	armed    uint32    // what epoll was told to wait for; 0: it does not know the socket
-	dirty    bool      // listed in the loop's dirty sockets
-	closing  bool      // nothing is read any more; closed when out is written
-	deadline time.Time // when a closing connection is given up
-	quiet    time.Time // when a lingering one is
+	armed    uint32 // what epoll was told to wait for; 0: it does not know the socket
+	dirty    bool   // listed in the loop's dirty sockets
+	closing  bool   // nothing is read any more; closed when out is written
+	deadline int64  // Instant.Mono at which a closing connection is given up
+	quiet    int64  // and a lingering one
 	backlog  backlog
 	// lingers: everything is sent; what the client still sends is passed over
 	// until it closes, or is silent.
 	lingers bool
-	gone    bool   // the client closed its end
-	ran     uint32 // reads in this window, which tells active connections from idle ones
+	gone    bool // the client closed its end
+	// ran counts reads in a window of the load meter, which tells active
+	// connections from idle ones.
+	ran, window uint32
 }
 
 // kill closes the connection from any thread.
@@ -68,14 +69,17 @@ func (l *eventLoop) receive(c *socket) {
 	if !ok {
 		return
 	}
+	if c.window != l.load.window {
+		c.window, c.ran = l.load.window, 0
+	}
 	c.ran++
 	if c.s.W.B == nil {
 		c.s.W.B = l.borrow()
 	}
-	now := l.e.portable.o.Now()
 	for more := true; more; {
 		var n int
-		n, more = l.batch.Feed(c.s, now, data)
+		n, more = l.batch.Feed(c.s, l.now, data)
+		l.now = l.batch.Now
 		data = data[n:]
 		if (more || c.s.Closing) && !l.flush(c) {
 			return
@@ -156,7 +160,7 @@ func (l *eventLoop) flush(c *socket) bool {
 	if c.fd < 0 {
 		return false
 	}
-	ready := c.s.Releasable(l.e.portable.o.Now().Mono)
+	ready := c.s.Releasable(l.now.Mono)
 	if ready > 0 {
 		rest := c.s.W.B[:ready]
 		if len(c.out) == 0 {

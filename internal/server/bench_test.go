@@ -41,7 +41,7 @@ func newFeeder(tb testing.TB) *feeder {
 		Space:  shard.NewSpace(shard.Options{Shards: 1, Databases: 16}),
 		Now:    now,
 	})
-	s, ok := srv.Registry().Add("client", "server", now(), 10, func() {})
+	s, ok := srv.Registry().Add("client", "server", now(), 10, session.Links{Kill: func() {}, Wake: func() {}})
 	if !ok {
 		tb.Fatal("the session was refused")
 	}

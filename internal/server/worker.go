@@ -58,7 +58,9 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	if spec := w.specs[ran-1]; spec != nil {
 		s.SetCommand(spec)
 	}
-	w.count(ran, w.srv.now().Mono-b.Now.Mono)
+	done := w.srv.now()
+	w.count(ran, done.Mono-b.Now.Mono)
+	b.Now = done
 	return ran
 }
 

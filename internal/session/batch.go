@@ -36,7 +36,8 @@ const OutputHigh = 256 << 10
 // Batch is the working memory with which sessions are fed. One serves any
 // number of sessions, one at a time.
 type Batch struct {
-	// Now is the time at which the batch was fed.
+	// Now is the time at which the batch was fed. The executor sets it to the time
+	// at which it was done, if it knows.
 	Now Instant
 	// Commands are those to run.
 	Commands []Command

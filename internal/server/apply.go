@@ -1,0 +1,73 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/engine"
+	"github.com/bowline-kv/bowline/internal/shard"
+	"github.com/bowline-kv/bowline/resp"
+	"github.com/bowline-kv/bowline/slot"
+)
+
+// applied is one effect of a record, resolved.
+type applied struct {
+	db      int
+	args    [][]byte
+	spec    *command.Spec
+	handler engine.Handler
+}
+
+// Apply executes a record of another node's log, or of this one's before it was
+// restarted, under the locks of everything in it. Gates are not asked and no
+// key expires by itself: the record's writer has done both. It must run on the
+// shard that the record belongs to, in the order of the log. An error that
+// wraps [shard.ErrBadEffect] means that the record is not one of ours.
+func (w *Worker) Apply(payload []byte) error {
+	var effects []applied
+	w.slots = w.slots[:0]
+	all := false
+	err := shard.DecodeEffects(payload, func(db int, args [][]byte) error {
+		a := applied{db: db, args: append([][]byte(nil), args...), spec: command.Lookup(args[0])}
+		if a.spec == nil || db >= w.srv.space.Databases() {
+			return fmt.Errorf("%w: command %.40q in database %d", shard.ErrBadEffect, args[0], db)
+		}
+		if a.handler = w.srv.routes[a.spec.ID].keys; a.handler == nil || !a.spec.CheckArity(len(args)) {
+			return fmt.Errorf("%w: command %s with %d arguments", shard.ErrBadEffect, a.spec.Name, len(args))
+		}
+		refs, err := a.spec.Keys(args, w.refs[:0])
+		if err != nil && a.spec.Locks == command.LocksKeys {
+			return fmt.Errorf("%w: keys of %s: %w", shard.ErrBadEffect, a.spec.Name, err)
+		}
+		for _, r := range refs {
+			w.slots = append(w.slots, slot.Of(args[r.Index]))
+		}
+		all = all || a.spec.Locks != command.LocksKeys
+		effects = append(effects, a)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("apply record: %w", err)
+	}
+	if all || len(w.slots) == 0 {
+		w.ctx.LockAll()
+	} else {
+		w.ctx.LockSlots(w.slots)
+	}
+	defer w.ctx.Unlock()
+	return w.applyLocked(effects)
+}
+
+func (w *Worker) applyLocked(effects []applied) error {
+	var replies resp.Writer
+	w.ctx.W, w.ctx.Now = &replies, 0
+	for _, a := range effects {
+		replies.B = replies.B[:0]
+		w.ctx.DB, w.ctx.Name = a.db, a.spec.Name
+		a.handler(&w.ctx, a.args)
+		if len(replies.B) > 0 && replies.B[0] == '-' {
+			return fmt.Errorf("apply %s: %.200q", a.spec.Name, replies.B)
+		}
+	}
+	return nil
+}
