@@ -1941,7 +1941,7 @@ var table = [Count]Spec{
 		Group:      "transactions", Since: "2.0.0",
 		Summary:    "Forgets the commands queued since MULTI",
 		Complexity: "O(queued)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDDump: {
 		Name: "dump", Arity: 2,
@@ -2067,7 +2067,7 @@ var table = [Count]Spec{
 		Group:      "transactions", Since: "1.2.0",
 		Summary:    "Runs the queued commands as one",
 		Complexity: "that of the queued commands",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDExists: {
 		Name: "exists", Arity: -2,
@@ -4831,7 +4831,7 @@ var table = [Count]Spec{
 		Group:      "transactions", Since: "1.2.0",
 		Summary:    "Starts to queue commands for EXEC",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDObject: {
 		Name: "object", Arity: -2,
@@ -7016,7 +7016,7 @@ var table = [Count]Spec{
 		Group:      "transactions", Since: "2.2.0",
 		Summary:    "Stops watching keys",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDWait: {
 		Name: "wait", Arity: 3,
@@ -7058,7 +7058,7 @@ var table = [Count]Spec{
 		Group: "transactions", Since: "2.2.0",
 		Summary:    "Makes the next EXEC depend on keys staying as they are",
 		Complexity: "O(1) per key",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0,
 				Flags: []string{"multiple"},

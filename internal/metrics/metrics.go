@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Source appends a field's value, without line end. Any goroutine may call it.
-type Source func(dst []byte) []byte
+// Source appends a field's value, without line end. V is what the asker has
+// gathered for the occasion, once for all fields. Any goroutine may call it.
+type Source[V any] func(dst []byte, v V) []byte
 
 // Field is one line of INFO, or a part whose lines depend on the data.
 type Field struct {
@@ -31,15 +32,15 @@ type Section struct {
 
 // Info answers INFO from bound sources. Bind everything before the first use;
 // afterwards any goroutine may call Append.
-type Info struct {
-	sources map[string]Source
+type Info[V any] struct {
+	sources map[string]Source[V]
 }
 
 // NewInfo makes an Info with the given sources: see [Sections] for the names.
-func NewInfo(sources map[string]Source) *Info { return &Info{sources: sources} }
+func NewInfo[V any](sources map[string]Source[V]) *Info[V] { return &Info[V]{sources: sources} }
 
 // Unbound lists the rows without a source and the sources without a row.
-func (i *Info) Unbound() (rows, sources []string) {
+func (i *Info[V]) Unbound() (rows, sources []string) {
 	known := map[string]bool{}
 	for _, s := range Sections {
 		for _, f := range s.Fields {
@@ -67,7 +68,7 @@ func (f *Field) key(s *Section) string {
 
 // Append writes the text of INFO for the sections asked for; none: the default
 // ones.
-func (i *Info) Append(dst []byte, asked []string) []byte {
+func (i *Info[V]) Append(dst []byte, asked []string, v V) []byte {
 	start := len(dst)
 	for n := range Sections {
 		s := &Sections[n]
@@ -79,22 +80,22 @@ func (i *Info) Append(dst []byte, asked []string) []byte {
 		}
 		dst = append(append(append(dst, "# "...), s.Name...), "\r\n"...)
 		for n := range s.Fields {
-			dst = i.appendField(dst, s, &s.Fields[n])
+			dst = i.appendField(dst, s, &s.Fields[n], v)
 		}
 	}
 	return dst
 }
 
-func (i *Info) appendField(dst []byte, s *Section, f *Field) []byte {
+func (i *Info[V]) appendField(dst []byte, s *Section, f *Field, v V) []byte {
 	source := i.sources[f.key(s)]
 	if source == nil {
 		return dst
 	}
 	if f.Name == "" {
-		return source(dst)
+		return source(dst, v)
 	}
 	dst = append(append(dst, f.Name...), ':')
-	return append(source(dst), "\r\n"...)
+	return append(source(dst, v), "\r\n"...)
 }
 
 func (s *Section) asked(names []string) bool {

@@ -14,7 +14,7 @@ type Generator struct {
 }
 
 // excludedGroups have commands that are about the connection or the process.
-var excludedGroups = map[string]bool{"connection": true, "server": true, "cluster": true, "pubsub": true, "scripting": true}
+var excludedGroups = map[string]bool{"connection": true, "server": true, "cluster": true, "pubsub": true, "scripting": true, "transactions": true}
 
 // included are commands of those groups that are about keys after all.
 var included = map[string]bool{"dbsize": true, "flushdb": true, "flushall": true}
@@ -149,4 +149,32 @@ func Quote(args []string) string {
 		b = strconv.AppendQuote(b, a)
 	}
 	return string(b)
+}
+
+// Session makes the commands of one of several connections: ordinary ones, and
+// those of transactions.
+func (g *Generator) Session(n int) *rapid.Generator[[]Turn] {
+	turn := rapid.Custom(func(t *rapid.T) Turn {
+		who := rapid.IntRange(0, 2).Draw(t, "connection")
+		switch rapid.IntRange(0, 11).Draw(t, "kind") {
+		case 0, 1:
+			return Turn{who, []string{"MULTI"}}
+		case 2, 3:
+			return Turn{who, []string{"EXEC"}}
+		case 4:
+			return Turn{who, []string{"DISCARD"}}
+		case 5, 6:
+			return Turn{who, []string{"WATCH", rapid.SampledFrom(someKeys).Draw(t, "key"), rapid.SampledFrom(someKeys).Draw(t, "key")}}
+		case 7:
+			return Turn{who, []string{"UNWATCH"}}
+		}
+		return Turn{who, g.command(t)}
+	})
+	return rapid.SliceOfN(turn, 1, n)
+}
+
+// Turn is a command of one of several connections.
+type Turn struct {
+	Connection int
+	Args       []string
 }

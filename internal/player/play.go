@@ -40,3 +40,23 @@ func shown(reply []byte) string {
 	}
 	return fmt.Sprintf("%q", bytes.TrimSuffix(reply, []byte("\r\n")))
 }
+
+// PlayTurns is [Pair.Play] for several connections: each turn waits for its
+// reply, so that both servers see the same order.
+func PlayTurns(pairs []Pair, turns []Turn) string {
+	for i, turn := range turns {
+		p := pairs[turn.Connection]
+		want, got := p.Oracle.Raw(turn.Args...), p.Subject.Raw(turn.Args...)
+		rule := Rules[strings.ToLower(turn.Args[0])]
+		if strings.EqualFold(turn.Args[0], "EXEC") && !bytes.Equal(want, got) {
+			rule = Ignored // its parts have rules of their own; the state at the end tells
+			if want[0] != got[0] {
+				rule = Exact
+			}
+		}
+		if !rule.Same(want, got) {
+			return fmt.Sprintf("turn %d, connection %d: %s\n  redis-server: %s\n  bowline:      %s", i+1, turn.Connection, Quote(turn.Args), shown(want), shown(got))
+		}
+	}
+	return ""
+}

@@ -85,13 +85,7 @@ func TestRandomProgramsAnswerAsRedis(t *testing.T) {
 		t.Fatalf("only %d commands take part: %q", len(g.Names()), g.Names())
 	}
 	// Programs have half the length on average.
-	for name, value := range map[string]string{
-		"rapid.checks": strconv.Itoa(max(1, 2**steps/programLength)), "rapid.nofailfile": "true", "rapid.shrinktime": "10s",
-	} {
-		if err := flag.Set(name, value); err != nil {
-			t.Fatal(err)
-		}
-	}
+	setChecks(t, 2**steps/programLength)
 	// The state at the end is compared too.
 	var state [][]string
 	for _, key := range someKeys {
@@ -104,6 +98,53 @@ func TestRandomProgramsAnswerAsRedis(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			program := programs.Draw(t, "program")
 			if difference := p.Play(append(program, state...)); difference != "" {
+				t.Fatal(difference)
+			}
+		})
+	})
+}
+
+func setChecks(t *testing.T, n int) {
+	t.Helper()
+	for name, value := range map[string]string{
+		"rapid.checks": strconv.Itoa(max(1, n)), "rapid.nofailfile": "true", "rapid.shrinktime": "10s",
+	} {
+		if err := flag.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTransactionsOfSeveralConnectionsAnswerAsRedis mixes the commands of three
+// connections that watch each other's keys.
+func TestTransactionsOfSeveralConnectionsAnswerAsRedis(t *testing.T) {
+	const length = 60
+	setChecks(t, *steps/length)
+	turns := NewGenerator().Session(length)
+	forBothProtocols(t, func(t *testing.T, proto int) {
+		oracle := redistest.Start(t)
+		subject := startBowline(t)
+		var pairs []Pair
+		for range 3 {
+			p := Pair{Oracle: oracle.Dial(t), Subject: redistest.Dial(t, "tcp", subject)}
+			for _, c := range []*redistest.Conn{p.Oracle, p.Subject} {
+				c.Do("HELLO", strconv.Itoa(proto))
+			}
+			pairs = append(pairs, p)
+		}
+		rapid.Check(t, func(t *rapid.T) {
+			program := turns.Draw(t, "program")
+			for _, key := range someKeys {
+				program = append(program, Turn{0, []string{"GET", key}}, Turn{0, []string{"PEXPIRETIME", key}})
+			}
+			for _, p := range pairs { // nothing is left from the program before
+				for _, c := range []*redistest.Conn{p.Oracle, p.Subject} {
+					c.Do("MULTI")
+					c.Do("DISCARD")
+					c.Do("FLUSHALL")
+				}
+			}
+			if difference := PlayTurns(pairs, program); difference != "" {
 				t.Fatal(difference)
 			}
 		})

@@ -43,6 +43,16 @@ const (
 	Protected       = "DENIED Bowline runs in protected mode: no password is set, so only connections from this machine are accepted. Set a password (requirepass), or turn protected-mode off if the network around this server is trusted."
 )
 
+// Errors of transactions.
+const (
+	NestedMulti         = "ERR MULTI calls can not be nested"
+	WatchInsideMulti    = "ERR WATCH inside MULTI is not allowed"
+	ExecWithoutMulti    = "ERR EXEC without MULTI"
+	DiscardWithoutMulti = "ERR DISCARD without MULTI"
+	NotInMulti          = "ERR Command not allowed inside a transaction"
+	ExecAbort           = "EXECABORT Transaction discarded because of previous errors."
+)
+
 // Errors of durability.
 const (
 	NoReplicas = "NOREPLICAS The write was executed, but it was not confirmed as durable in time."
@@ -56,7 +66,7 @@ const (
 	ClusterDown      = "CLUSTERDOWN The cluster is down"
 	MasterDown       = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
 	ReadOnlyReplica  = "READONLY You can't write against a read only replica."
-	InvalidSlot      = "ERR Invalid or out of range slot"
+	InvalidSlot      = "ERR Invalid slot"
 	NodeNotMaster    = "ERR The specified node is not a master"
 
 	InvalidSlotOrCount = "ERR Invalid slot or number of keys"
@@ -95,6 +105,11 @@ func UnsupportedOption(option []byte) string { return "ERR Unsupported option " 
 // subcommand that it has not, or the wrong number of arguments for it.
 func UnknownSubcommand(container string, sub []byte) string {
 	return "ERR unknown subcommand '" + clip(sub) + "'. Try " + container + " HELP."
+}
+
+// ExecAbortBecause is the reply to an EXEC that itself was refused for an error.
+func ExecAbortBecause(text string) string {
+	return "EXECABORT Transaction discarded because of: " + strings.TrimPrefix(text, "ERR ")
 }
 
 // HelloOption is the reply to an option that HELLO does not know.

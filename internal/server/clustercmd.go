@@ -111,9 +111,14 @@ func slotArg(s *session.Session, arg []byte) (id slot.ID, ok bool) {
 	return slot.ID(n), true
 }
 
+func (w *Worker) slotKeys(s *session.Session, id slot.ID) int {
+	w.ctx.DB = s.DB
+	return w.ctx.SlotLen(id)
+}
+
 func clusterCountKeys(w *Worker, s *session.Session, _ *clusterView, args [][]byte) {
 	if id, ok := slotArg(s, args[2]); ok {
-		s.W.Int(int64(w.srv.space.SlotKeys(s.DB, id)))
+		s.W.Int(int64(w.slotKeys(s, id)))
 	}
 }
 
@@ -134,7 +139,7 @@ func clusterGetKeys(w *Worker, s *session.Session, _ *clusterView, args [][]byte
 	}
 	w.ctx.DB = s.DB
 	at, found := len(s.W.B), 0
-	limit = min(limit, int64(w.srv.space.SlotKeys(s.DB, slot.ID(n))))
+	limit = min(limit, int64(w.slotKeys(s, slot.ID(n))))
 	w.ctx.VisitSlot(slot.ID(n), int(limit), func(key []byte) {
 		s.W.Bulk(key)
 		found++

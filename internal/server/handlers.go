@@ -39,10 +39,15 @@ func init() { // not a literal: the handlers of CLUSTER are made by a call
 		"config|help":             configHelp,
 		"config|resetstat":        configResetStat,
 		"config|set":              configSet,
+		"discard":                 discard,
+		"exec":                    exec,
 		"info":                    info,
+		"multi":                   multi,
 		"readonly":                readOnly,
 		"readwrite":               readWrite,
 		"time":                    timeNow,
+		"unwatch":                 unwatch,
+		"watch":                   watch,
 	}
 }
 
@@ -85,7 +90,7 @@ func configSet(w *Worker, s *session.Session, args [][]byte) {
 }
 
 func configResetStat(w *Worker, s *session.Session, _ [][]byte) {
-	w.srv.resetStats()
+	w.srv.resetStats(w)
 	s.W.OK()
 }
 
@@ -102,5 +107,5 @@ func info(w *Worker, s *session.Session, args [][]byte) {
 	for _, a := range args[1:] {
 		sections = append(sections, string(a))
 	}
-	s.W.Verbatim("txt", string(w.srv.info.Append(nil, sections)))
+	s.W.Verbatim("txt", string(w.srv.info.Append(nil, sections, w.ctx.Overview())))
 }

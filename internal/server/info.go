@@ -10,32 +10,42 @@ import (
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/metrics"
 	"github.com/bowline-kv/bowline/internal/netdrive"
+	"github.com/bowline-kv/bowline/internal/shard"
 )
 
-func textSource(f func() string) metrics.Source {
-	return func(b []byte) []byte { return append(b, f()...) }
+// source writes one field. It is given the key space as it was counted for this
+// one call of INFO.
+type source = metrics.Source[*shard.Overview]
+
+func textSource(f func() string) source {
+	return func(b []byte, _ *shard.Overview) []byte { return append(b, f()...) }
 }
 
-func numberSource[T int | int64 | uint64](f func() T) metrics.Source {
-	return func(b []byte) []byte { return strconv.AppendInt(b, int64(f()), 10) }
+func numberSource[T int | int64 | uint64](f func() T) source {
+	return func(b []byte, _ *shard.Overview) []byte { return strconv.AppendInt(b, int64(f()), 10) }
 }
 
-func fixed(s string) metrics.Source { return textSource(func() string { return s }) }
+// countSource tells something of the key space.
+func countSource(f func(o *shard.Overview) int64) source {
+	return func(b []byte, o *shard.Overview) []byte { return strconv.AppendInt(b, f(o), 10) }
+}
+
+func fixed(s string) source { return textSource(func() string { return s }) }
 
 // infoSources binds every row of the table of INFO.
-func (srv *Server) infoSources() map[string]metrics.Source {
-	all := map[string]metrics.Source{}
-	for _, part := range []map[string]metrics.Source{srv.aboutServer(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector()} {
+func (srv *Server) infoSources() map[string]source {
+	all := map[string]source{}
+	for _, part := range []map[string]source{srv.aboutServer(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector()} {
 		maps.Copy(all, part)
 	}
 	return all
 }
 
-func (srv *Server) aboutServer() map[string]metrics.Source {
+func (srv *Server) aboutServer() map[string]source {
 	p := &srv.process
 	uptime := func() int64 { return (srv.now().Mono - srv.started.Mono) / 1e9 }
 	hz := numberSource(func() int64 { return srv.cfg.Int(config.HZ) })
-	return map[string]metrics.Source{
+	return map[string]source{
 		"redis_version":     fixed(RedisVersion),
 		"bowline_version":   fixed(p.Version),
 		"redis_mode":        textSource(func() string { return srv.Identity().Mode }),
@@ -76,13 +86,13 @@ func (srv *Server) aboutServer() map[string]metrics.Source {
 	}
 }
 
-func (srv *Server) aboutMemory() map[string]metrics.Source {
-	used := func() uint64 { return uint64(srv.dataBytes()) + srv.process.MemoryBytes() }
+func (srv *Server) aboutMemory() map[string]source {
+	used := func(o *shard.Overview) int64 { return o.Bytes() + int64(srv.process.MemoryBytes()) }
 	limit := func() int64 { return srv.cfg.Int(config.MaxMemory) }
-	return map[string]metrics.Source{
-		"used_memory":         numberSource(used),
-		"used_memory_human":   textSource(func() string { return human(used()) }),
-		"used_memory_dataset": numberSource(srv.dataBytes),
+	return map[string]source{
+		"used_memory":         countSource(used),
+		"used_memory_human":   func(b []byte, o *shard.Overview) []byte { return append(b, human(uint64(used(o)))...) },
+		"used_memory_dataset": countSource((*shard.Overview).Bytes),
 		"maxmemory":           numberSource(limit),
 		"maxmemory_human":     textSource(func() string { return human(uint64(limit())) }),
 		"maxmemory_policy":    textSource(func() string { return srv.cfg.String(config.MaxMemoryPolicy) }),
@@ -90,9 +100,9 @@ func (srv *Server) aboutMemory() map[string]metrics.Source {
 	}
 }
 
-func (srv *Server) aboutCollector() map[string]metrics.Source {
+func (srv *Server) aboutCollector() map[string]source {
 	p := &srv.process
-	return map[string]metrics.Source{
+	return map[string]source{
 		"go_gc_pause_p999_usec": numberSource(func() int64 { return p.Collector().PauseP999.Microseconds() }),
 		"go_gc_cpu_percent": textSource(func() string {
 			return strconv.FormatFloat(p.Collector().CPUPercent, 'f', 2, 64)
@@ -100,14 +110,6 @@ func (srv *Server) aboutCollector() map[string]metrics.Source {
 		"go_gc_cycles":  numberSource(func() uint64 { return p.Collector().Cycles }),
 		"go_heap_bytes": numberSource(func() uint64 { return p.Collector().HeapBytes }),
 	}
-}
-
-func (srv *Server) dataBytes() int64 {
-	n := int64(0)
-	for db := range srv.space.Databases() {
-		n += srv.space.Usage(db).Bytes
-	}
-	return n
 }
 
 // human writes a number of bytes as Redis does ("1.50M").
@@ -124,14 +126,14 @@ func human(n uint64) string {
 	return strconv.FormatFloat(f, 'f', 2, 64) + units[u:u+1]
 }
 
-func (srv *Server) aboutTraffic() map[string]metrics.Source {
-	driver := func(pick func(netdrive.Stats) uint64) metrics.Source {
+func (srv *Server) aboutTraffic() map[string]source {
+	driver := func(pick func(netdrive.Stats) uint64) source {
 		return numberSource(func() uint64 {
 			stats, _ := srv.driverStats()
 			return pick(stats)
 		})
 	}
-	return map[string]metrics.Source{
+	return map[string]source{
 		"connected_clients": numberSource(srv.registry.Len),
 		"maxclients":        numberSource(func() int64 { return srv.cfg.Int(config.MaxClients) }),
 		"total_connections_received": numberSource(func() uint64 {
@@ -158,7 +160,7 @@ func (srv *Server) aboutTraffic() map[string]metrics.Source {
 	}
 }
 
-func (srv *Server) appendCommandStats(b []byte) []byte {
+func (srv *Server) appendCommandStats(b []byte, _ *shard.Overview) []byte {
 	for _, c := range srv.sumCommands() {
 		micros := c.nanos / 1000
 		perCall := 0.0
@@ -171,7 +173,7 @@ func (srv *Server) appendCommandStats(b []byte) []byte {
 	return b
 }
 
-func (srv *Server) appendErrorStats(b []byte) []byte {
+func (srv *Server) appendErrorStats(b []byte, _ *shard.Overview) []byte {
 	srv.errors.mu.Lock()
 	defer srv.errors.mu.Unlock()
 	for _, code := range slices.Sorted(maps.Keys(srv.errors.codes)) {
@@ -180,13 +182,13 @@ func (srv *Server) appendErrorStats(b []byte) []byte {
 	return b
 }
 
-func (srv *Server) aboutData() map[string]metrics.Source {
-	return map[string]metrics.Source{
+func (srv *Server) aboutData() map[string]source {
+	return map[string]source{
 		"loading":                     fixed("0"),
-		"rdb_changes_since_last_save": numberSource(func() uint64 { return srv.space.Stats().Changes }),
-		"expired_keys":                numberSource(func() uint64 { return srv.space.Stats().Expired }),
-		"keyspace_hits":               numberSource(func() uint64 { return srv.space.Stats().Hits }),
-		"keyspace_misses":             numberSource(func() uint64 { return srv.space.Stats().Misses }),
+		"rdb_changes_since_last_save": countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Changes) }),
+		"expired_keys":                countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Expired) }),
+		"keyspace_hits":               countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Hits) }),
+		"keyspace_misses":             countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Misses) }),
 		"master_repl_offset": numberSource(func() uint64 {
 			n := uint64(0)
 			for _, sh := range srv.space.Shards() {
@@ -194,9 +196,9 @@ func (srv *Server) aboutData() map[string]metrics.Source {
 			}
 			return n
 		}),
-		"Keyspace": func(b []byte) []byte {
-			for db := range srv.space.Databases() {
-				if u := srv.space.Usage(db); u.Keys > 0 {
+		"Keyspace": func(b []byte, o *shard.Overview) []byte {
+			for db, u := range o.Databases {
+				if u.Keys > 0 {
 					b = fmt.Appendf(b, "db%d:keys=%d,expires=%d,avg_ttl=0\r\n", db, u.Keys, u.Expiring)
 				}
 			}

@@ -85,8 +85,9 @@ type Server struct {
 	started  session.Instant
 	registry *session.Registry
 	routes   [command.Count]route
-	info     *metrics.Info
+	info     *metrics.Info[*shard.Overview]
 	cluster  atomic.Pointer[clusterView]
+	hooks    *hooks
 	errors   errorCounts
 	baseline atomic.Pointer[driverBaseline]
 
@@ -104,7 +105,10 @@ type route struct {
 // New makes a server that serves every slot itself, until it gets a map.
 func New(o Options) *Server {
 	srv := &Server{cfg: o.Config, space: o.Space, node: o.NodeID, process: o.Process, now: o.Now, started: o.Now()}
+	srv.hooks = &hooks{}
+	srv.space.SetHooks(srv.hooks)
 	srv.registry = session.NewRegistry(srv)
+	srv.registry.OnRemove(srv.hooks.watches.clear)
 	for name, h := range strings.Handlers {
 		srv.route(name).keys = h
 	}

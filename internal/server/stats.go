@@ -59,6 +59,15 @@ func (w *Worker) count(n int, nanos int64) {
 	}
 }
 
+// countOne records a command of a transaction; its time is that of EXEC.
+func (w *Worker) countOne(spec *command.Spec, failed bool) {
+	c := &w.stats.commands[spec.ID]
+	c.calls.Add(1)
+	if failed {
+		c.failed.Add(1)
+	}
+}
+
 // summed is one row of commandstats.
 type summed struct {
 	spec                           *command.Spec
@@ -127,7 +136,7 @@ type driverBaseline struct {
 }
 
 // resetStats is CONFIG RESETSTAT.
-func (srv *Server) resetStats() {
+func (srv *Server) resetStats(by *Worker) {
 	for _, w := range srv.allWorkers() {
 		for i := range w.stats.commands {
 			c := &w.stats.commands[i]
@@ -142,7 +151,7 @@ func (srv *Server) resetStats() {
 	srv.errors.codes = nil
 	srv.errors.mu.Unlock()
 	srv.errors.total.Store(0)
-	srv.space.ResetStats()
+	by.ctx.ResetStats()
 	srv.baseline.Store(&driverBaseline{srv.process.Driver(), srv.registry.Total()})
 }
 

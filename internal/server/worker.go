@@ -88,30 +88,45 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 	spec, args := cmd.Spec, cmd.Args
 	if spec == nil {
 		s.W.Error(reply.UnknownCommand(args))
+		w.refuse(s)
 		return nil, unknown
 	}
 	if spec.Subcommands != nil && len(args) > 1 {
 		container := spec
 		if spec = container.Subcommand(args[1]); spec == nil {
 			s.W.Error(unknownSubcommand(container, args[1]))
+			w.refuse(s)
 			return container, unknown
 		}
 	}
 	switch {
 	case !spec.CheckArity(len(args)):
+		if spec.ID == command.IDExec { // refusing EXEC ends the transaction
+			w.endTransaction(s)
+			s.W.Error(reply.ExecAbortBecause(reply.WrongArgs(spec.Name)))
+			return spec, rejected
+		}
 		s.W.Error(reply.WrongArgs(spec.Name))
-		return spec, rejected
+		return spec, w.refuse(s)
 	case !s.Authenticated && spec.Flags&command.FlagNoAuth == 0:
 		s.W.Error(reply.NoAuth)
-		return spec, rejected
+		return spec, w.refuse(s)
+	}
+	if s.Transaction != nil {
+		if done, how := w.queued(s, cmd, spec); done {
+			return spec, how
+		}
 	}
 	asking := s.Asking
 	s.Asking = false
 	r := &w.srv.routes[spec.ID]
 	switch {
-	case r.keys != nil:
+	case r.keys != nil || spec.ID == command.IDWatch:
 		return spec, w.runOnKeys(s, spec, r.keys, args, asking)
 	case r.session != nil:
+		if spec.ID == command.IDReset {
+			w.srv.hooks.watches.clear(s)
+		}
 		s.SetCommand(spec)
 		r.session(s, w.now, args)
 	case r.server != nil:
@@ -120,6 +135,14 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 		s.W.Error(reply.UnknownCommand(args))
 	}
 	return spec, executed
+}
+
+// refuse makes a transaction fail for a command that can't be queued.
+func (w *Worker) refuse(s *session.Session) outcome {
+	if s.Transaction != nil {
+		s.Transaction.Failed = true
+	}
+	return rejected
 }
 
 // unknownSubcommand also says what to do instead of changing a topology that
@@ -132,7 +155,8 @@ func unknownSubcommand(container *command.Spec, sub []byte) string {
 }
 
 // runOnKeys takes the locks that the command needs, asks whether it may run
-// here, and calls its handler.
+// here, and calls its handler; nil stands for WATCH, which is about the session
+// as much as about its keys.
 func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engine.Handler, args [][]byte, asking bool) outcome {
 	w.ctx.DB, w.ctx.Name = s.DB, spec.Name
 	w.slots = w.slots[:0] // not those of the command before
@@ -158,7 +182,11 @@ func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engin
 		s.W.B = append(s.W.B, refusal...)
 		return rejected
 	}
-	handler(&w.ctx, args)
+	if handler != nil {
+		handler(&w.ctx, args)
+	} else {
+		watch(w, s, args)
+	}
 	w.ctx.Unlock()
 	return executed
 }

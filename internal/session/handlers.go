@@ -47,12 +47,14 @@ func quit(s *Session, _ Instant, _ [][]byte) {
 	s.Closing = true
 }
 
-// reset brings the connection back to how it began, but for its ID.
+// reset brings the connection back to how it began, but for its ID. The host
+// forgets what it knows of the session before.
 func reset(s *Session, _ Instant, _ [][]byte) {
 	s.setProto(2)
 	s.setDB(0)
 	s.SetReadOnly(false)
 	s.Asking = false
+	s.Transaction = nil
 	s.update(func(v *view) { v.name = "" })
 	if s.registry.host.Open() {
 		s.login(DefaultUser)

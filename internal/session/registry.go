@@ -38,13 +38,18 @@ const DefaultUser = "default"
 // Registry lists the sessions of a process. Its methods may be called from any
 // goroutine.
 type Registry struct {
-	host Host
-	last atomic.Uint64 // the newest ID
+	host   Host
+	closed func(*Session)
+	last   atomic.Uint64 // the newest ID
 
 	mu       sync.Mutex
 	sessions map[uint64]*Session   // guarded by mu
 	held     map[*Session]struct{} // those that keep replies back; guarded by mu
 }
+
+// OnRemove sets a function that is told of every session that has ended, on its
+// driver's goroutine. To be called before the first session is added.
+func (r *Registry) OnRemove(closed func(*Session)) { r.closed = closed }
 
 // NewRegistry makes an empty registry.
 func NewRegistry(host Host) *Registry {
@@ -88,6 +93,9 @@ func (r *Registry) Remove(s *Session) {
 	delete(r.sessions, s.ID)
 	delete(r.held, s)
 	r.mu.Unlock()
+	if r.closed != nil {
+		r.closed(s)
+	}
 }
 
 func (r *Registry) setHeld(s *Session, on bool) {

@@ -36,6 +36,10 @@ type Session struct {
 	Asking bool
 	// Authenticated: commands other than AUTH, HELLO, QUIT and RESET are accepted.
 	Authenticated bool
+	// Transaction is what was queued since MULTI; nil: not in a transaction.
+	Transaction *Transaction
+	// Watch is what EXEC depends on.
+	Watch Watch
 
 	reader   resp.CommandReader
 	registry *Registry

@@ -45,12 +45,12 @@ func TestNoWriteAfterTheGateClosed(t *testing.T) {
 			})
 		}
 		for sh.Last() < Sequence(100*(round+1)) { // until they are under way
-			sp.Stats()
+			sp.NewTx().Overview()
 		}
 		sh.SetGate(GateReplica, true)
 		last := sh.Last()
 		for range 50 {
-			sp.Stats() // takes every lock: the writers run on
+			sp.NewTx().Overview() // takes every lock: the writers run on
 		}
 		if now := sh.Last(); now != last {
 			t.Fatalf("round %d: the last sequence was %d when the gate had closed, and %d later", round, last, now)
@@ -254,6 +254,8 @@ func TestHooksHearOfEveryChange(t *testing.T) {
 	}
 }
 
+func keysIn(sp *Space) int { return sp.NewTx().Overview().Databases[0].Keys }
+
 func TestOnlyTheWriterExpires(t *testing.T) {
 	sp := NewSpace(Options{})
 	tx := sp.NewTx()
@@ -271,11 +273,11 @@ func TestOnlyTheWriterExpires(t *testing.T) {
 	}
 	tx.Unlock()
 	tx.ExpireStep(3000, 10)
-	if u := sp.Usage(0); u.Keys != 1 || sh.Last() != 0 {
-		t.Errorf("a replica has %d keys and wrote %d records, want 1 and 0", u.Keys, sh.Last())
+	if n := keysIn(sp); n != 1 || sh.Last() != 0 {
+		t.Errorf("a replica has %d keys and wrote %d records, want 1 and 0", n, sh.Last())
 	}
 	sh.SetGate(GateReplica, false)
-	if tx.ExpireStep(3000, 10); sp.Usage(0).Keys != 0 || sh.Last() != 1 {
+	if tx.ExpireStep(3000, 10); keysIn(sp) != 0 || sh.Last() != 1 {
 		t.Error("the writer did not expire the key and write it down")
 	}
 }
@@ -291,12 +293,12 @@ func TestExpireStepIsBounded(t *testing.T) {
 		tx.Unlock()
 	}
 	for want := 70; want >= 10; want -= 30 {
-		if more := tx.ExpireStep(10, 30); !more || sp.Usage(0).Keys != want {
-			t.Fatalf("%d keys left, more is %v; want %d and true", sp.Usage(0).Keys, more, want)
+		if more := tx.ExpireStep(10, 30); !more || keysIn(sp) != want {
+			t.Fatalf("%d keys left, more is %v; want %d and true", keysIn(sp), more, want)
 		}
 	}
-	if more := tx.ExpireStep(10, 30); more || sp.Usage(0).Keys != 0 {
-		t.Errorf("%d keys left, more is %v", sp.Usage(0).Keys, more)
+	if more := tx.ExpireStep(10, 30); more || keysIn(sp) != 0 {
+		t.Errorf("%d keys left, more is %v", keysIn(sp), more)
 	}
 }
 
@@ -354,7 +356,7 @@ func TestSlotCountsAndWalks(t *testing.T) {
 		write(tx, fmt.Sprintf("{b}%d", i), "v")
 	}
 	id := slot.OfString("a")
-	if n := sp.SlotKeys(0, id); n != 50 {
+	if n := tx.SlotLen(id); n != 50 {
 		t.Errorf("slot has %d keys, want 50", n)
 	}
 	for _, limit := range []int{0, 1, 49, 50, 1000} {

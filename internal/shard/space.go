@@ -92,6 +92,9 @@ func NewSpace(o Options) *Space {
 	return sp
 }
 
+// SetHooks sets who is told of changes. To be called before the first command.
+func (sp *Space) SetHooks(h Hooks) { sp.hooks = h }
+
 // Databases is the number of databases.
 func (sp *Space) Databases() int { return sp.databases }
 
@@ -126,70 +129,4 @@ func (sp *Space) Durable(p Position) bool { return sp.shards[p.Shard].log.Durabl
 // [DecodeEffects]; ok is false when they are no longer kept.
 func (sh *Shard) ReadLog(from Sequence, limit int) (payloads [][]byte, ok bool) {
 	return sh.log.Read(from, limit)
-}
-
-// Stats sums the counters of all stripes.
-func (sp *Space) Stats() Stats {
-	var sum Stats
-	for _, sh := range sp.shards {
-		for i := range sh.stripes {
-			st := &sh.stripes[i]
-			st.mu.Lock()
-			sum.Hits += st.stats.Hits
-			sum.Misses += st.stats.Misses
-			sum.Expired += st.stats.Expired
-			sum.Changes += st.stats.Changes
-			st.mu.Unlock()
-		}
-	}
-	return sum
-}
-
-// ResetStats sets the counters that CONFIG RESETSTAT resets to zero.
-func (sp *Space) ResetStats() {
-	for _, sh := range sp.shards {
-		for i := range sh.stripes {
-			st := &sh.stripes[i]
-			st.mu.Lock()
-			st.stats = Stats{Changes: st.stats.Changes}
-			st.mu.Unlock()
-		}
-	}
-}
-
-// Usage describes one database.
-type Usage struct {
-	Keys     int   // keys, expired ones that are still there included
-	Expiring int   // keys with an expiry time
-	Bytes    int64 // memory of keys and values
-}
-
-// Usage sums one database over all stripes, one lock at a time: a snapshot of
-// no single moment.
-func (sp *Space) Usage(db int) Usage {
-	var u Usage
-	for _, sh := range sp.shards {
-		for i := range sh.stripes {
-			st := &sh.stripes[i]
-			st.mu.Lock()
-			if t := st.tables[db]; t != nil {
-				u.Keys += t.Len()
-				u.Expiring += t.Expiring()
-				u.Bytes += t.Bytes()
-			}
-			st.mu.Unlock()
-		}
-	}
-	return u
-}
-
-// SlotKeys is the number of keys that a slot holds in a database.
-func (sp *Space) SlotKeys(db int, s slot.ID) int {
-	st := &sp.ShardOf(s).stripes[stripeOf(s)]
-	st.mu.Lock()
-	defer st.mu.Unlock()
-	if t := st.tables[db]; t != nil {
-		return t.SlotLen(s)
-	}
-	return 0
 }

@@ -21,6 +21,7 @@ type Tx struct {
 	// mask has a bit for each locked stripe of shard.
 	mask uint64
 	all  bool // every stripe of every shard is locked
+	held bool // the locks stay until UnlockHeld; see Hold
 	// first is the key whose slot the caller already computed.
 	first store.Key
 	// effects is the record that grows while the handler runs.
@@ -62,6 +63,19 @@ func (tx *Tx) lock(sh *Shard, mask uint64) {
 	}
 }
 
+// Hold keeps the locks that the Tx has for several commands, whose effects
+// become one record: until [Tx.UnlockHeld], Unlock and the locking that Scan and
+// its like do by themselves have no effect. A Tx without locks may be held too.
+func (tx *Tx) Hold() { tx.held = true }
+
+// UnlockHeld ends Hold and unlocks.
+func (tx *Tx) UnlockHeld() {
+	tx.held = false
+	if tx.all || tx.mask != 0 {
+		tx.Unlock()
+	}
+}
+
 // LockAll locks every stripe of every shard.
 func (tx *Tx) LockAll() {
 	tx.all = true
@@ -75,6 +89,9 @@ func (tx *Tx) LockAll() {
 // Unlock appends the effects to the log, if there are any, and releases the
 // locks. The Tx can be locked again afterwards.
 func (tx *Tx) Unlock() {
+	if tx.held {
+		return
+	}
 	if len(tx.effects) > 0 {
 		tx.commit()
 	}

@@ -65,12 +65,21 @@ func (tx *Tx) Scan(cursor uint64, want int, visit func(key []byte, e store.Entry
 	return 0
 }
 
+// visit locks one stripe, unless a held Tx has locked it already.
+func (tx *Tx) visit(sh *Shard, stripe int) {
+	if !tx.held {
+		tx.lock(sh, 1<<stripe)
+	} else if !tx.all {
+		panic("BUG: walk in a held Tx that has not locked everything")
+	}
+}
+
 // stripe continues inside the stripe that w.at is in, at most to its end.
 func (w *scan) stripe(sh *Shard) {
-	w.tx.lock(sh, 1<<stripeOf(visitedSlot(w.at)))
+	w.tx.visit(sh, stripeOf(visitedSlot(w.at)))
 	defer w.tx.Unlock()
 	end := (w.at/store.SlotsPerTable + 1) * store.SlotsPerTable
-	t := w.tx.table(visitedSlot(w.at))
+	t := sh.stripes[stripeOf(visitedSlot(w.at))].tables[w.tx.DB]
 	for t != nil && w.at < end {
 		s, ok := t.NextSlot(visitedSlot(w.at))
 		if !ok {
@@ -100,7 +109,7 @@ func (w *scan) stripe(sh *Shard) {
 // VisitSlot visits up to limit keys of a slot in the selected database, under
 // the slot's lock. The Tx must not be locked.
 func (tx *Tx) VisitSlot(s slot.ID, limit int, visit func(key []byte)) {
-	tx.lock(tx.space.ShardOf(s), 1<<stripeOf(s))
+	tx.visit(tx.space.ShardOf(s), stripeOf(s))
 	defer tx.Unlock()
 	t := tx.table(s)
 	if t == nil {

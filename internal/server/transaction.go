@@ -1,0 +1,210 @@
+package server
+
+import (
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/reply"
+	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/slot"
+)
+
+func multi(_ *Worker, s *session.Session, _ [][]byte) {
+	if s.Transaction != nil {
+		s.W.Error(reply.NestedMulti)
+		return
+	}
+	s.Transaction = &session.Transaction{}
+	s.W.OK()
+}
+
+func discard(w *Worker, s *session.Session, _ [][]byte) {
+	if s.Transaction == nil {
+		s.W.Error(reply.DiscardWithoutMulti)
+		return
+	}
+	w.endTransaction(s)
+	s.W.OK()
+}
+
+func (w *Worker) endTransaction(s *session.Session) {
+	s.Transaction = nil
+	w.srv.hooks.watches.clear(s)
+}
+
+func unwatch(w *Worker, s *session.Session, _ [][]byte) {
+	w.srv.hooks.watches.clear(s)
+	s.W.OK()
+}
+
+// watch runs with its keys locked, so that no change comes between looking at a
+// key and listing it.
+func watch(w *Worker, s *session.Session, args [][]byte) {
+	for _, key := range args[1:] {
+		_, existed := w.ctx.Find(key)
+		w.srv.hooks.watches.add(s, s.DB, key, existed)
+	}
+	s.W.OK()
+}
+
+// queued handles a command between MULTI and EXEC; false when it is to run at
+// once.
+func (w *Worker) queued(s *session.Session, cmd *session.Command, spec *command.Spec) (done bool, how outcome) {
+	switch spec.ID {
+	case command.IDExec, command.IDDiscard, command.IDMulti, command.IDQuit, command.IDReset:
+		return false, executed
+	case command.IDWatch:
+		s.W.Error(reply.WatchInsideMulti)
+		return true, executed
+	}
+	if spec.Flags&command.FlagNoMulti != 0 {
+		s.Transaction.Failed = true
+		s.W.Error(reply.NotInMulti)
+		return true, rejected
+	}
+	w.slots = w.slots[:0]
+	if spec.Locks == command.LocksKeys && w.findSlots(spec, cmd.Args) {
+		if !w.sameSlot(s) || !w.servedHere(s, spec) {
+			s.Transaction.Failed = true
+			return true, rejected
+		}
+	}
+	s.Transaction.Queue(cmd)
+	s.W.Simple("QUEUED")
+	return true, executed
+}
+
+// servedHere asks, without waiting for EXEC, whether a command that is queued
+// would be redirected; on false the reply was written.
+func (w *Worker) servedHere(s *session.Session, spec *command.Spec) bool {
+	w.ctx.LockSlots(w.slots)
+	refusal := w.refusal(s, spec, s.Asking)
+	w.ctx.Unlock()
+	s.W.B = append(s.W.B, refusal...)
+	return refusal == nil
+}
+
+// plan is what EXEC needs before it starts.
+type plan struct {
+	all    bool          // everything is locked, not only w.slots
+	writes *command.Spec // a command that writes, or else any on keys; nil: none
+}
+
+func exec(w *Worker, s *session.Session, _ [][]byte) {
+	t := s.Transaction
+	switch {
+	case t == nil:
+		s.W.Error(reply.ExecWithoutMulti)
+		return
+	case t.Failed:
+		w.endTransaction(s)
+		s.W.Error(reply.ExecAbort)
+		return
+	}
+	p, ok := w.planExec(s, t)
+	if !ok {
+		w.endTransaction(s)
+		return
+	}
+	w.lockPlan(p)
+	defer w.endTransaction(s)
+	if p.writes != nil {
+		if refusal := w.refusal(s, p.writes, s.Asking); refusal != nil {
+			w.ctx.UnlockHeld()
+			s.W.B = append(s.W.B, refusal...)
+			return
+		}
+	}
+	if w.watchedChanged(s) {
+		w.ctx.UnlockHeld()
+		s.W.NullArray()
+		return
+	}
+	s.Transaction = nil // commands inside run as if outside
+	s.W.Array(len(t.Commands))
+	for i := range t.Commands {
+		w.runQueued(s, &t.Commands[i])
+	}
+	w.ctx.UnlockHeld()
+}
+
+// planExec finds the union of the locks: those of the commands and of the
+// watched keys. On false the error was written.
+func (w *Worker) planExec(s *session.Session, t *session.Transaction) (p plan, ok bool) {
+	w.slots = w.slots[:0]
+	for i := range t.Commands {
+		c := &t.Commands[i]
+		spec := command.Find(c.Args)
+		if looksAtAll[spec.ID] {
+			p.all = true
+		}
+		if w.srv.routes[spec.ID].keys == nil {
+			continue
+		}
+		if p.writes == nil || spec.Flags&command.FlagWrite != 0 {
+			p.writes = spec
+		}
+		if spec.Locks != command.LocksKeys || !w.findSlots(spec, c.Args) {
+			p.all = true
+		}
+	}
+	clustered := w.srv.cluster.Load() != nil
+	if len(w.slots) > 0 && !w.sameSlot(s) {
+		return p, false
+	}
+	for _, k := range s.Watch.Keys {
+		id := slot.OfString(k.Name)
+		if clustered && len(w.slots) > 0 && id != w.slots[0] {
+			// Keys of one slot only are served together; the watched ones too.
+			s.W.Error(reply.CrossSlot(int(w.slots[0]), int(id)))
+			return p, false
+		}
+		w.slots = append(w.slots, id)
+	}
+	return p, true
+}
+
+// looksAtAll are commands about the node that walk over the key space, stripe by
+// stripe where they run alone.
+var looksAtAll = map[command.ID]bool{
+	command.IDInfo: true, command.IDConfigResetstat: true,
+	command.IDClusterCountkeysinslot: true, command.IDClusterGetkeysinslot: true,
+}
+
+func (w *Worker) lockPlan(p plan) {
+	if p.all {
+		w.ctx.LockAll()
+	} else if len(w.slots) > 0 {
+		w.ctx.LockSlots(w.slots)
+	}
+	w.ctx.Hold()
+}
+
+// watchedChanged says, with the watched keys locked, whether one has changed
+// since. A key whose time is over counts as changed by that.
+func (w *Worker) watchedChanged(s *session.Session) bool {
+	db := w.ctx.DB
+	defer func() { w.ctx.DB = db }()
+	for _, k := range s.Watch.Keys {
+		w.ctx.DB = k.DB
+		w.ctx.Find([]byte(k.Name)) // which expires it, and so marks the session
+	}
+	return s.Watch.Dirty.Load()
+}
+
+// runQueued runs one command of a transaction under the locks of all.
+func (w *Worker) runQueued(s *session.Session, c *session.Command) {
+	spec := command.Find(c.Args)
+	at := len(s.W.B)
+	r := &w.srv.routes[spec.ID]
+	switch {
+	case r.keys != nil:
+		w.ctx.DB, w.ctx.Name = s.DB, spec.Name
+		r.keys(&w.ctx, c.Args)
+	case r.session != nil:
+		s.SetCommand(spec)
+		r.session(s, w.now, c.Args)
+	case r.server != nil:
+		r.server(w, s, c.Args)
+	}
+	failed := w.noteError(s.W.B[at:])
+	w.countOne(spec, failed)
+}

@@ -1,0 +1,47 @@
+package session
+
+import "sync/atomic"
+
+// Transaction is what a connection gathers between MULTI and EXEC.
+type Transaction struct {
+	// Commands are copies: the arguments outlive the batch they came in.
+	Commands []Command
+	// Failed: a command could not be queued, so that EXEC refuses all.
+	Failed bool
+	// Bytes is the memory of the arguments.
+	Bytes int
+}
+
+// Queue adds a copy of a command.
+func (t *Transaction) Queue(c *Command) {
+	size := 0
+	for _, a := range c.Args {
+		size += len(a)
+	}
+	block := make([]byte, 0, size)
+	args := make([][]byte, len(c.Args))
+	for i, a := range c.Args {
+		at := len(block)
+		block = append(block, a...)
+		args[i] = block[at:len(block):len(block)]
+	}
+	t.Commands = append(t.Commands, Command{Args: args, Spec: c.Spec})
+	t.Bytes += size
+}
+
+// WatchedKey is a key that WATCH named.
+type WatchedKey struct {
+	DB   int
+	Name string
+	// Existed: the key was there when it was watched.
+	Existed bool
+}
+
+// Watch is what a connection watches.
+type Watch struct {
+	// Keys are the watched keys, none twice. Owned by the session's driver.
+	Keys []WatchedKey
+	// Dirty: one of them has changed since. Set under the stripe lock of the
+	// changed key, from any goroutine; EXEC reads it with all its keys locked.
+	Dirty atomic.Bool
+}
