@@ -34,8 +34,8 @@ cross: ## compiles everywhere
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/bowline || exit 1; \
 	done
 
-bench: ## one table beside redis-server
-	$(GO) run ./bench
+bench: ## one table beside redis-server; ARGS=--short for the quick form, ARGS=-h for all flags
+	$(GO) run ./bench $(ARGS)
 
 deps: ## what the tests need from Debian, when it is missing
 	scripts/test-deps

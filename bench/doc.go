@@ -8,8 +8,9 @@
 //
 // It builds bin/bowline, starts both servers on loopback without persistence,
 // and gives them the same load in turn: a slice for one, the same slice for the
-// other, at least five times. The load comes from a process of its own (this
-// binary again, with the argument "load"), so that its CPU is told apart.
+// other, at least five times, each after a short lead that is not measured. The
+// load comes from a process of its own (this binary again, with the argument
+// "load"), so that its CPU is told apart.
 //
 // What the columns say:
 //

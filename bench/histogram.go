@@ -7,7 +7,7 @@ import (
 )
 
 // histogram counts durations in buckets that are at most 1/32 of their value
-// wide:
+// wide (a duration has 63 bits, so the last bucket ends with the longest one):
 //
 //	0 1 2 ... 63 | 64 66 68 ... 126 | 128 132 ... 252 | 256 264 ...   nanoseconds
 //

@@ -64,8 +64,9 @@ func (p program) start(ctx context.Context) (*server, error) {
 	cmd := exec.Command(p.binary, args...)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &output, &output, dir
-	// Ctrl-C reaches this program only, which then ends the server itself.
-	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	// Ctrl-C reaches this program only, which then ends the server itself; if it
+	// can't, because it was killed, the kernel does.
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGTERM}
 	if err := cmd.Start(); err != nil {
 		os.RemoveAll(dir)
 		return nil, fmt.Errorf("start %s: %w", p.name, err)

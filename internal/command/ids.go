@@ -3,7 +3,7 @@
 package command
 
 // Count is the number of rows, subcommands included.
-const Count = 422
+const Count = 424
 
 // The rows by name: ID, then the command, then the subcommand.
 const (
@@ -34,6 +34,8 @@ const (
 	IDBlmove                                 // BLMOVE
 	IDBlmpop                                 // BLMPOP
 	IDBlpop                                  // BLPOP
+	IDBowline                                // BOWLINE
+	IDBowlineRelay                           // BOWLINE RELAY
 	IDBrpop                                  // BRPOP
 	IDBrpoplpush                             // BRPOPLPUSH
 	IDBzmpop                                 // BZMPOP

@@ -517,6 +517,27 @@ var table = [Count]Spec{
 			{Name: "timeout", Type: "double", KeySpec: -1},
 		},
 	},
+	IDBowline: {
+		Name: "bowline", Arity: -2,
+		Categories: CategorySlow,
+		Group:      "cluster", Since: "7.4.0",
+		Summary:    "What nodes of a cluster tell each other",
+		Complexity: "that of the subcommand",
+		Locks:      LocksNone, State: Working,
+	},
+	IDBowlineRelay: {
+		Name: "bowline|relay", Arity: 4,
+		Flags:      FlagPubsub | FlagNoscript | FlagLoading | FlagStale,
+		Categories: CategoryPubsub | CategorySlow,
+		Group:      "cluster", Since: "7.4.0",
+		Summary:    "Publishes what was published on another node",
+		Complexity: "O(N+M)",
+		Locks:      LocksNone, State: Working,
+		Arguments: []Argument{
+			{Name: "channel", Type: "string", KeySpec: -1},
+			{Name: "message", Type: "string", KeySpec: -1},
+		},
+	},
 	IDBrpop: {
 		Name: "brpop", Arity: -3,
 		Flags:      FlagWrite | FlagBlocking,
@@ -5147,7 +5168,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "2.0.0",
 		Summary:    "Listens to all channels that match patterns",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "pattern", Type: "block", KeySpec: -1,
 				Flags: []string{"multiple"},
@@ -5194,7 +5215,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "2.0.0",
 		Summary:    "Sends a message to a channel",
 		Complexity: "O(N+M)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "channel", Type: "string", KeySpec: -1},
 			{Name: "message", Type: "string", KeySpec: -1},
@@ -5206,7 +5227,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "2.8.0",
 		Summary:    "Who listens to what",
 		Complexity: "that of the subcommand",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDPubsubChannels: {
 		Name: "pubsub|channels", Arity: -2,
@@ -5215,7 +5236,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "2.8.0",
 		Summary:    "Names the channels with listeners",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "pattern", Type: "pattern", KeySpec: -1,
 				Flags: []string{"optional"},
@@ -5229,7 +5250,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "6.2.0",
 		Summary:    "Lists the subcommands of PUBSUB",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDPubsubNumpat: {
 		Name: "pubsub|numpat", Arity: 2,
@@ -5238,7 +5259,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "2.8.0",
 		Summary:    "Counts the patterns listened to",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDPubsubNumsub: {
 		Name: "pubsub|numsub", Arity: -2,
@@ -5247,7 +5268,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "2.8.0",
 		Summary:    "Counts the listeners of channels",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "channel", Type: "string", KeySpec: -1,
 				Flags: []string{"optional", "multiple"},
@@ -5261,7 +5282,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "7.0.0",
 		Summary:    "Names the shard channels with listeners",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "pattern", Type: "pattern", KeySpec: -1,
 				Flags: []string{"optional"},
@@ -5275,7 +5296,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "7.0.0",
 		Summary:    "Counts the listeners of shard channels",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "shardchannel", Type: "string", KeySpec: -1,
 				Flags: []string{"optional", "multiple"},
@@ -5289,7 +5310,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "2.0.0",
 		Summary:    "Stops listening to patterns",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "pattern", Type: "pattern", KeySpec: -1,
 				Flags: []string{"optional", "multiple"},
@@ -6694,7 +6715,7 @@ var table = [Count]Spec{
 		Group: "pubsub", Since: "7.0.0",
 		Summary:    "Sends a message to a shard channel",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "shardchannel", Type: "string", KeySpec: -1},
 			{Name: "message", Type: "string", KeySpec: -1},
@@ -6777,7 +6798,7 @@ var table = [Count]Spec{
 		Group: "pubsub", Since: "7.0.0",
 		Summary:    "Listens to shard channels",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "shardchannel", Type: "string", KeySpec: -1,
 				Flags: []string{"multiple"},
@@ -6807,7 +6828,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "2.0.0",
 		Summary:    "Listens to channels",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "channel", Type: "string", KeySpec: -1,
 				Flags: []string{"multiple"},
@@ -6885,7 +6906,7 @@ var table = [Count]Spec{
 		Group: "pubsub", Since: "7.0.0",
 		Summary:    "Stops listening to shard channels",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "shardchannel", Type: "string", KeySpec: -1,
 				Flags: []string{"optional", "multiple"},
@@ -7002,7 +7023,7 @@ var table = [Count]Spec{
 		Group:      "pubsub", Since: "2.0.0",
 		Summary:    "Stops listening to channels",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "channel", Type: "string", KeySpec: -1,
 				Flags: []string{"optional", "multiple"},

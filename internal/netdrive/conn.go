@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,20 +13,25 @@ import (
 
 // conn is one connection of the portable driver; its goroutine runs [conn.run].
 type conn struct {
-	p   *Portable
-	nc  net.Conn
-	s   *session.Session
+	p  *Portable
+	nc net.Conn
+	s  *session.Session
+	// mu is held by the connection's goroutine but for when it waits for bytes:
+	// then deliver may use the session.
+	mu  sync.Mutex
 	buf []byte // received and not yet consumed
 	out outbox
 	// active is when bytes last came; kept only while clients may be idle for a
 	// limited time.
 	active time.Time
 	full   bool            // the newest bytes filled buf: there are probably more
+	last   bool            // the last read is done: the driver is being stopped
 	gone   bool            // the client closed its end, or the connection broke
 	now    session.Instant // when the newest batch ended
 	// woken tells that replies that were kept back may leave.
-	woken  chan struct{}
-	killed atomic.Bool
+	woken      chan struct{}
+	killed     atomic.Bool
+	delivering atomic.Bool // deliver runs, or is about to
 }
 
 // The read buffer starts small, as most connections are idle, and grows with
@@ -34,6 +40,8 @@ const (
 	readMin  = 512
 	readMax  = 64 << 10
 	readKept = 16 << 10 // a larger empty buffer is given back
+	// lastRead is the wait for bytes that should be there already.
+	lastRead = time.Millisecond
 )
 
 // cut closes the socket; the goroutine then ends by itself. Any goroutine may
@@ -48,6 +56,8 @@ func (c *conn) run() {
 	defer c.out.wait()
 	defer c.nc.Close()
 	c.out.init(c)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	for c.read() && c.consume() {
 	}
 	// Whatever ended it: the replies are still delivered.
@@ -67,12 +77,12 @@ func (c *conn) read() bool {
 		c.setIdleDeadline(limits.Idle)
 	}
 	for !c.p.stopping.Load() { // asked after the deadline was set: Shutdown's own may have been overwritten
+		c.mu.Unlock()
 		n, err := c.nc.Read(c.buf[len(c.buf):cap(c.buf)])
+		c.mu.Lock()
 		c.buf = c.buf[:len(c.buf)+n]
 		if n > 0 {
-			c.full = len(c.buf) == cap(c.buf)
-			c.p.counters.reads.Add(1)
-			c.p.counters.in.Add(uint64(n))
+			c.count(n)
 			return true
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -86,7 +96,36 @@ func (c *conn) read() bool {
 		}
 		c.setIdleDeadline(idle)
 	}
-	return false
+	return c.readLast()
+}
+
+func (c *conn) count(n int) {
+	c.full = len(c.buf) == cap(c.buf)
+	c.p.counters.reads.Add(1)
+	c.p.counters.in.Add(uint64(n))
+}
+
+// readLast takes, once, what had arrived when the driver was stopped: up to a
+// full buffer, so that a client that goes on sending comes to an end.
+func (c *conn) readLast() bool {
+	if c.last {
+		return false
+	}
+	c.last = true
+	if free := cap(c.buf) - len(c.buf); free < readMax {
+		c.buf = append(make([]byte, 0, len(c.buf)+readMax), c.buf...)
+	}
+	c.p.mu.Lock() // until Shutdown has set its deadline
+	c.nc.SetReadDeadline(time.Now().Add(lastRead))
+	c.p.mu.Unlock()
+	n, err := c.nc.Read(c.buf[len(c.buf):cap(c.buf)])
+	c.buf = c.buf[:len(c.buf)+n]
+	if n == 0 {
+		c.gone = !errors.Is(err, os.ErrDeadlineExceeded)
+		return false
+	}
+	c.count(n)
+	return true
 }
 
 // setIdleDeadline bounds the wait for the next bytes; idle <= 0: not at all. It
@@ -119,6 +158,20 @@ func (c *conn) wake() {
 	select {
 	case c.woken <- struct{}{}:
 	default: // it will look anyway
+	}
+	// The caller may hold locks of the key space, so it can't write itself.
+	if c.delivering.CompareAndSwap(false, true) {
+		go c.deliver()
+	}
+}
+
+// deliver sends what came for a client whose goroutine waits for requests.
+func (c *conn) deliver() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.delivering.Store(false)
+	if c.s.TakeInbox() && !c.out.flush() {
+		c.cut()
 	}
 }
 

@@ -70,6 +70,9 @@ type backlog struct {
 // notes it.
 func (b *backlog) tooLong(d *door, s *session.Session, bytes int) bool {
 	limits := d.o.Limits()
+	if s.Subscribed() {
+		limits.OutputHard, limits.OutputSoft, limits.OutputSoftTime = limits.PubSubHard, limits.PubSubSoft, limits.PubSubSoftTime
+	}
 	s.SetOutput(bytes)
 	if limits.OutputSoft <= 0 || bytes <= limits.OutputSoft {
 		b.over = time.Time{}

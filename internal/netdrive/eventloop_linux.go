@@ -79,17 +79,18 @@ func (l *eventLoop) close() {
 }
 
 // post asks the loop to do something between two ticks. Any thread may call it;
-// after the loop has ended it does nothing.
-func (l *eventLoop) post(f func(*eventLoop)) {
+// false: the loop has ended, and will not do it.
+func (l *eventLoop) post(f func(*eventLoop)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
-		return
+		return false
 	}
 	l.queue = append(l.queue, f)
 	if l.asleep.Load() {
 		unix.Write(l.wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) // it can only fail by being signaled already
 	}
+	return true
 }
 
 // run is the loop's thread. It ends after Shutdown, with the last connection.

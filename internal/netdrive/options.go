@@ -23,6 +23,11 @@ type Limits struct {
 	// OutputSoft is how many may wait for longer than OutputSoftTime; <= 0: no limit.
 	OutputSoft     int
 	OutputSoftTime time.Duration
+	// PubSubHard, PubSubSoft and PubSubSoftTime are the same for clients that
+	// listen to channels.
+	PubSubHard     int
+	PubSubSoft     int
+	PubSubSoftTime time.Duration
 	// LoopbackOnly refuses connections from other machines (protected mode).
 	LoopbackOnly bool
 }

@@ -79,6 +79,30 @@ func TestShutdownDeliversTheReplyToEveryExecutedCommand(t *testing.T) {
 	})
 }
 
+// What has arrived is executed, also what no read has brought in yet.
+func TestShutdownExecutesWhatHasArrived(t *testing.T) {
+	forDrivers(t, Limits{}, func(t *testing.T, f *fixture) {
+		var clients []net.Conn
+		const n = 1000 // in one segment
+		for range 20 {
+			nc := f.dial(t)
+			ping(t, nc)
+			clients = append(clients, nc)
+		}
+		for _, nc := range clients {
+			send(t, nc, strings.Repeat("COUNT\r\n", n))
+		}
+		if err := f.driver.Shutdown(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for i, nc := range clients {
+			if got, err := countReplies(nc); got != n || err != nil {
+				t.Errorf("client %d: %d replies, %v", i, got, err)
+			}
+		}
+	})
+}
+
 func TestShutdownWaitsForAClientNoLongerThanItsContext(t *testing.T) {
 	forDrivers(t, Limits{}, func(t *testing.T, f *fixture) {
 		stuck, idle := f.dial(t), f.dial(t)

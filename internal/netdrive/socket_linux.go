@@ -49,10 +49,14 @@ func (c *socket) kill() {
 func (c *socket) wake() {
 	if l := c.loop.Load(); l != nil {
 		l.post(func(l *eventLoop) {
-			switch {
-			case c.loop.Load() != l:
+			if c.loop.Load() != l {
 				c.wake() // it was handed over meanwhile
-			case l.flush(c) && c.closing && !c.lingers:
+				return
+			}
+			if !c.closing {
+				c.s.TakeInbox()
+			}
+			if l.flush(c) && c.closing && !c.lingers {
 				l.hangUp(c)
 			}
 		})

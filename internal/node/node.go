@@ -50,8 +50,10 @@ type Node struct {
 	driver     netdrive.Driver
 	now        func() session.Instant
 	listeners  []net.Listener
+	peers      *peers // nil: not in a cluster
 	stop       chan struct{}
 	stopOnce   sync.Once
+	peersOnce  sync.Once
 	background sync.WaitGroup
 }
 
@@ -81,6 +83,9 @@ func Start(o Options) (*Node, error) {
 		})
 	}
 	n.background.Go(n.expire)
+	if n.peers != nil {
+		n.peers.start()
+	}
 	return n, nil
 }
 
@@ -142,6 +147,8 @@ func (n *Node) build(o Options, p place) error {
 	if p.cluster == nil {
 		return nil
 	}
+	n.peers = newPeers(p.cluster, p.id, n.cfg, n.log)
+	n.server.SetRelay(n.peers.relay)
 	return n.server.SetMap(p.cluster)
 }
 
@@ -163,7 +170,7 @@ func processBytes() uint64 {
 
 // limits reads the settings that the driver enforces.
 func (n *Node) limits() netdrive.Limits {
-	out := n.cfg.BufferLimit(config.LimitNormal)
+	out, pubsub := n.cfg.BufferLimit(config.LimitNormal), n.cfg.BufferLimit(config.LimitPubSub)
 	return netdrive.Limits{
 		Clients:        int(n.cfg.Int(config.MaxClients)),
 		Idle:           time.Duration(n.cfg.Int(config.Timeout)) * time.Second,
@@ -172,6 +179,9 @@ func (n *Node) limits() netdrive.Limits {
 		OutputHard:     int(out.Hard),
 		OutputSoft:     int(out.Soft),
 		OutputSoftTime: time.Duration(out.Seconds) * time.Second,
+		PubSubHard:     int(pubsub.Hard),
+		PubSubSoft:     int(pubsub.Soft),
+		PubSubSoftTime: time.Duration(pubsub.Seconds) * time.Second,
 		LoopbackOnly:   n.cfg.Bool(config.ProtectedMode) && n.server.Open(),
 	}
 }
@@ -225,6 +235,9 @@ func (n *Node) Port() int {
 func (n *Node) Stop(ctx context.Context) error {
 	n.stopOnce.Do(func() { close(n.stop) })
 	err := n.driver.Shutdown(ctx)
+	if n.peers != nil {
+		n.peersOnce.Do(n.peers.close)
+	}
 	n.background.Wait()
 	return err
 }

@@ -131,6 +131,17 @@ func ClientAttribute(name string) string {
 // UnknownClientType is the reply to a filter that CLIENT LIST does not know.
 func UnknownClientType(name []byte) string { return "ERR Unknown client type '" + clip(name) + "'" }
 
+// UnknownSubcommandOrArgs is the reply to a subcommand with too many arguments.
+func UnknownSubcommandOrArgs(container string, sub []byte) string {
+	return "ERR unknown subcommand or wrong number of arguments for '" + clip(sub) + "'. Try " + container + " HELP."
+}
+
+// OnlyWhenSubscribed is the reply to a command (lower-case name) of a RESP2
+// client that listens to channels.
+func OnlyWhenSubscribed(name string) string {
+	return "ERR Can't execute '" + name + "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"
+}
+
 const clipped = 128
 
 func clip(b []byte) string {

@@ -88,6 +88,8 @@ type Server struct {
 	info     *metrics.Info[*shard.Overview]
 	cluster  atomic.Pointer[clusterView]
 	hooks    *hooks
+	broker   *broker
+	relay    atomic.Pointer[func(channel, body []byte)]
 	errors   errorCounts
 	baseline atomic.Pointer[driverBaseline]
 
@@ -105,10 +107,11 @@ type route struct {
 // New makes a server that serves every slot itself, until it gets a map.
 func New(o Options) *Server {
 	srv := &Server{cfg: o.Config, space: o.Space, node: o.NodeID, process: o.Process, now: o.Now, started: o.Now()}
-	srv.hooks = &hooks{}
+	srv.hooks = &hooks{srv: srv}
+	srv.broker = newBroker()
 	srv.space.SetHooks(srv.hooks)
 	srv.registry = session.NewRegistry(srv)
-	srv.registry.OnRemove(srv.hooks.watches.clear)
+	srv.registry.OnRemove(srv.forget)
 	for name, h := range strings.Handlers {
 		srv.route(name).keys = h
 	}
@@ -124,6 +127,17 @@ func New(o Options) *Server {
 	srv.info = metrics.NewInfo(srv.infoSources())
 	return srv
 }
+
+// forget drops what is known of a session besides its own state: it has ended,
+// or was reset.
+func (srv *Server) forget(s *session.Session) {
+	srv.hooks.watches.clear(s)
+	srv.broker.forget(s)
+}
+
+// SetRelay sets what carries the messages that clients publish here to the other
+// nodes of the cluster. It must not wait for them.
+func (srv *Server) SetRelay(relay func(channel, body []byte)) { srv.relay.Store(&relay) }
 
 // route finds the place for a handler; that a name is not in the command table
 // is a bug.

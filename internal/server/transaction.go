@@ -12,7 +12,7 @@ func multi(_ *Worker, s *session.Session, _ [][]byte) {
 		s.W.Error(reply.NestedMulti)
 		return
 	}
-	s.Transaction = &session.Transaction{}
+	s.Begin()
 	s.W.OK()
 }
 
@@ -26,7 +26,7 @@ func discard(w *Worker, s *session.Session, _ [][]byte) {
 }
 
 func (w *Worker) endTransaction(s *session.Session) {
-	s.Transaction = nil
+	s.End()
 	w.srv.hooks.watches.clear(s)
 }
 
@@ -67,7 +67,7 @@ func (w *Worker) queued(s *session.Session, cmd *session.Command, spec *command.
 			return true, rejected
 		}
 	}
-	s.Transaction.Queue(cmd)
+	s.Queue(cmd)
 	s.W.Simple("QUEUED")
 	return true, executed
 }
@@ -118,7 +118,7 @@ func exec(w *Worker, s *session.Session, _ [][]byte) {
 		s.W.NullArray()
 		return
 	}
-	s.Transaction = nil // commands inside run as if outside
+	s.End() // commands inside run as if outside
 	s.W.Array(len(t.Commands))
 	for i := range t.Commands {
 		w.runQueued(s, &t.Commands[i])

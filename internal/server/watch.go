@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/bowline-kv/bowline/internal/session"
-	"github.com/bowline-kv/bowline/internal/shard"
 )
 
 // watches knows who watches which key. A change of a key marks its watchers
@@ -87,10 +86,3 @@ func (w *watches) touched(db int, name []byte) {
 		}
 	}
 }
-
-// hooks is what the key space tells the server; it implements [shard.Hooks].
-type hooks struct{ watches watches }
-
-func (h *hooks) Touched(db int, key []byte, _ shard.Cause) { h.watches.touched(db, key) }
-
-func (h *hooks) Notify(int, shard.NotifyClass, string, []byte) {}

@@ -112,6 +112,10 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 		s.W.Error(reply.NoAuth)
 		return spec, w.refuse(s)
 	}
+	if s.W.Proto == 2 && s.Subscribed() && !whenSubscribed[spec.ID] {
+		s.W.Error(reply.OnlyWhenSubscribed(spec.Name))
+		return spec, w.refuse(s)
+	}
 	if s.Transaction != nil {
 		if done, how := w.queued(s, cmd, spec); done {
 			return spec, how
@@ -125,7 +129,7 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 		return spec, w.runOnKeys(s, spec, r.keys, args, asking)
 	case r.session != nil:
 		if spec.ID == command.IDReset {
-			w.srv.hooks.watches.clear(s)
+			w.srv.forget(s)
 		}
 		s.SetCommand(spec)
 		r.session(s, w.now, args)
@@ -135,6 +139,14 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 		s.W.Error(reply.UnknownCommand(args))
 	}
 	return spec, executed
+}
+
+// whenSubscribed are the commands that a RESP2 client may send while it listens
+// to channels: replies to others could not be told from messages.
+var whenSubscribed = map[command.ID]bool{
+	command.IDSubscribe: true, command.IDPsubscribe: true, command.IDSsubscribe: true,
+	command.IDUnsubscribe: true, command.IDPunsubscribe: true, command.IDSunsubscribe: true,
+	command.IDPing: true, command.IDQuit: true, command.IDReset: true,
 }
 
 // refuse makes a transaction fail for a command that can't be queued.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,9 +90,11 @@ func (s *Session) selectSessions(args [][]byte) ([]*Session, bool) {
 		return s.registry.All(), true
 	case len(args) == 2 && command.IsToken(args[0], "TYPE"):
 		switch strings.ToLower(string(args[1])) {
-		case "normal":
-			return s.registry.All(), true
-		case "master", "primary", "replica", "slave", "pubsub":
+		case "normal", "pubsub":
+			want := strings.EqualFold(string(args[1]), "pubsub")
+			all := s.registry.All()
+			return slices.DeleteFunc(all, func(o *Session) bool { return o.Subscribed() != want }), true
+		case "master", "primary", "replica", "slave":
 			return nil, true // such connections don't exist yet
 		}
 		s.W.Error(reply.UnknownClientType(args[1]))
@@ -135,10 +138,10 @@ func (s *Session) appendInfo(b []byte, now Instant) []byte {
 	number("idle", max(0, now.Mono-s.lastMono.Load())/1e9)
 	text("flags", v.flags())
 	number("db", int64(v.db))
-	number("sub", 0)
-	number("psub", 0)
-	number("ssub", 0)
-	number("multi", -1)
+	number("sub", int64(v.channels))
+	number("psub", int64(v.patterns))
+	number("ssub", int64(v.shards))
+	number("multi", int64(v.queued))
 	number("qbuf", s.pending.Load())
 	number("qbuf-free", 0)
 	number("argv-mem", 0)
@@ -163,10 +166,17 @@ func (s *Session) appendInfo(b []byte, now Instant) []byte {
 const sessionBytes = 512
 
 func (v *view) flags() string {
+	flags := ""
 	if v.asks {
-		return "r"
+		flags += "r"
 	}
-	return "N"
+	if v.channels+v.patterns+v.shards > 0 {
+		flags += "P"
+	}
+	if flags == "" {
+		return "N"
+	}
+	return flags
 }
 
 func (s *Session) lastCommand() string {

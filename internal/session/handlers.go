@@ -29,7 +29,19 @@ var Handlers = map[string]Handler{
 	"select":         selectDB,
 }
 
+// ping has a reply of its own for RESP2 clients that listen to channels: they
+// expect only messages, which are arrays.
 func ping(s *Session, _ Instant, args [][]byte) {
+	if len(args) <= 2 && s.W.Proto == 2 && s.Subscribed() {
+		s.W.Array(2)
+		s.W.BulkString("pong")
+		if len(args) == 2 {
+			s.W.Bulk(args[1])
+		} else {
+			s.W.BulkString("")
+		}
+		return
+	}
 	switch len(args) {
 	case 1:
 		s.W.Simple("PONG")
@@ -54,7 +66,7 @@ func reset(s *Session, _ Instant, _ [][]byte) {
 	s.setDB(0)
 	s.SetReadOnly(false)
 	s.Asking = false
-	s.Transaction = nil
+	s.End()
 	s.update(func(v *view) { v.name = "" })
 	if s.registry.host.Open() {
 		s.login(DefaultUser)

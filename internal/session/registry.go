@@ -71,6 +71,7 @@ type Links struct {
 func (r *Registry) Add(remote, local string, now Instant, limit int, links Links) (s *Session, ok bool) {
 	s = &Session{registry: r, remote: remote, local: local, created: now, kill: links.Kill, wake: links.Wake}
 	s.lastMono.Store(now.Mono)
+	s.seen.queued = -1
 	s.setProto(2)
 	if r.host.Open() {
 		s.login(DefaultUser)

@@ -55,6 +55,13 @@ type Session struct {
 	pending  atomic.Int64 // request bytes that wait for the rest of a command
 	output   atomic.Int64 // reply bytes that wait for the client
 
+	subscriptions atomic.Int64
+	proto         atomic.Int32 // W.Proto, for other goroutines
+
+	inMu     sync.Mutex
+	inbox    []byte // guarded by inMu: delivered, not yet taken
+	notified bool   // guarded by inMu: the driver knows of it
+
 	mu   sync.Mutex // guards the fields below, which CLIENT LIST reads from elsewhere
 	seen view
 }
@@ -68,6 +75,9 @@ type view struct {
 	db     int
 	proto  int
 	asks   bool // READONLY
+
+	channels, patterns, shards int // subscriptions
+	queued                     int // commands since MULTI; -1: none
 }
 
 // Remote is the client's address as CLIENT LIST prints it.
@@ -111,8 +121,12 @@ func (s *Session) SetReadOnly(on bool) {
 // setProto changes the protocol version, 2 or 3.
 func (s *Session) setProto(version int) {
 	s.W.Proto = version
+	s.proto.Store(int32(version))
 	s.update(func(v *view) { v.proto = version })
 }
+
+// ProtoSeen is the protocol version, 2 or 3. Any goroutine may call it.
+func (s *Session) ProtoSeen() int { return int(s.proto.Load()) }
 
 func (s *Session) setDB(db int) {
 	s.DB = db

@@ -12,8 +12,24 @@ type Transaction struct {
 	Bytes int
 }
 
-// Queue adds a copy of a command.
-func (t *Transaction) Queue(c *Command) {
+// Begin starts a transaction.
+func (s *Session) Begin() {
+	s.Transaction = &Transaction{}
+	s.update(func(v *view) { v.queued = 0 })
+}
+
+// End ends it, if there is one.
+func (s *Session) End() {
+	if s.Transaction != nil {
+		s.Transaction = nil
+		s.update(func(v *view) { v.queued = -1 })
+	}
+}
+
+// Queue adds a copy of a command to the transaction.
+func (s *Session) Queue(c *Command) {
+	t := s.Transaction
+	s.update(func(v *view) { v.queued++ })
 	size := 0
 	for _, a := range c.Args {
 		size += len(a)

@@ -1,0 +1,160 @@
+package node
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/topology"
+	"github.com/bowline-kv/bowline/resp"
+)
+
+// peers carries messages that clients publish on this node to the other nodes of
+// a static cluster, over one connection each, which is opened with the first
+// message. Pub/Sub promises no delivery: what does not fit in a peer's queue, or
+// is on the way when its connection breaks, is lost, and counted.
+type peers struct {
+	log  *slog.Logger
+	cfg  *config.Config
+	list []*peer
+	stop chan struct{}
+	wait sync.WaitGroup
+}
+
+type peer struct {
+	address string
+	queue   chan []byte // commands, encoded
+	mu      sync.Mutex
+	lost    int // did not fit in the queue; guarded by mu
+}
+
+const (
+	// peerQueue is how many messages may wait for a peer.
+	peerQueue = 4096
+	// peerTimeout bounds a connect and a write.
+	peerTimeout = 5 * time.Second
+	// peerRetry is the pause after a failed connect.
+	peerRetry = time.Second
+)
+
+// newPeers makes the links to all other members of the map.
+func newPeers(m *topology.Map, self topology.NodeID, cfg *config.Config, log *slog.Logger) *peers {
+	ps := &peers{log: log, cfg: cfg, stop: make(chan struct{})}
+	for _, member := range m.Members() {
+		if member.ID != self && member.Port != 0 {
+			address := net.JoinHostPort(member.Host, strconv.Itoa(member.Port))
+			ps.list = append(ps.list, &peer{address: address, queue: make(chan []byte, peerQueue)})
+		}
+	}
+	return ps
+}
+
+// start runs the links until close.
+func (ps *peers) start() {
+	for _, p := range ps.list {
+		ps.wait.Go(func() { ps.run(p) })
+	}
+}
+
+func (ps *peers) close() {
+	close(ps.stop)
+	ps.wait.Wait()
+}
+
+// relay hands a message to all links. It waits for nothing.
+func (ps *peers) relay(channel, body []byte) {
+	if len(ps.list) == 0 {
+		return
+	}
+	wire := resp.AppendCommand(nil, []byte("BOWLINE"), []byte("RELAY"), channel, body)
+	for _, p := range ps.list {
+		select {
+		case p.queue <- wire:
+		default:
+			p.mu.Lock()
+			p.lost++
+			p.mu.Unlock()
+		}
+	}
+}
+
+// run is one link's goroutine.
+func (ps *peers) run(p *peer) {
+	for {
+		select {
+		case <-ps.stop:
+			return
+		case first := <-p.queue:
+			if err := ps.carry(p, first); err != nil {
+				p.mu.Lock()
+				lost := p.lost
+				p.lost = 0
+				p.mu.Unlock()
+				ps.log.Warn("link to another node broke", "peer", p.address, "error", err, "messages_lost", lost)
+			}
+		}
+	}
+}
+
+// carry opens a connection and writes messages until it breaks or the node
+// stops.
+func (ps *peers) carry(p *peer, first []byte) error {
+	nc, err := net.DialTimeout("tcp", p.address, peerTimeout)
+	if err != nil {
+		select {
+		case <-ps.stop:
+		case <-time.After(peerRetry):
+		}
+		return err
+	}
+	defer nc.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- passReplies(nc) }()
+	w := bufio.NewWriterSize(nc, 64<<10)
+	if password := ps.cfg.String(config.MasterAuth); password != "" {
+		user := ps.cfg.String(config.MasterUser)
+		if user == "" {
+			user = "default"
+		}
+		w.Write(resp.AppendCommandStrings(nil, "AUTH", user, password))
+	}
+	message := first
+	for {
+		nc.SetWriteDeadline(time.Now().Add(peerTimeout))
+		w.Write(message) // an error stays until Flush
+		if len(p.queue) == 0 {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ps.stop:
+			return w.Flush()
+		case err := <-ended:
+			return err
+		case message = <-p.queue:
+		}
+	}
+}
+
+// passReplies reads replies until the connection breaks. They are counts, which
+// nobody needs; an error is told.
+func passReplies(nc net.Conn) error {
+	lines := bufio.NewScanner(nc)
+	for lines.Scan() {
+		if text, refused := strings.CutPrefix(lines.Text(), "-"); refused {
+			return fmt.Errorf("refused: %s", text)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return io.EOF
+}

@@ -1,0 +1,102 @@
+package player
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bowline-kv/bowline/internal/redistest"
+)
+
+// listen subscribes on a connection of its own and waits for the confirmation.
+func listen(t *testing.T, c *redistest.Conn, proto int, args ...string) *redistest.Conn {
+	t.Helper()
+	c.Do("HELLO", strconv.Itoa(proto))
+	c.Do(args...)
+	return c
+}
+
+// heard reads messages up to and including the one with the given body.
+func heard(t interface{ Fatalf(string, ...any) }, c *redistest.Conn, last string) string {
+	var all strings.Builder
+	for n := 0; ; n++ {
+		if n > 100000 {
+			t.Fatalf("the last message does not come")
+		}
+		raw := c.ReceiveRaw()
+		fmt.Fprintf(&all, "%q\n", raw)
+		if strings.HasSuffix(string(raw), last+"\r\n") {
+			return all.String()
+		}
+	}
+}
+
+// TestNotificationsAreThoseOfRedis plays random programs while another
+// connection listens to all keyspace notifications.
+func TestNotificationsAreThoseOfRedis(t *testing.T) {
+	const length = 50
+	setChecks(t, *steps/length/4)
+	programs := NewGenerator().Programs(length)
+	forBothProtocols(t, func(t *testing.T, proto int) {
+		oracle, subject := redistest.Start(t), startBowline(t)
+		p := Pair{Oracle: oracle.Dial(t), Subject: redistest.Dial(t, "tcp", subject)}
+		for _, c := range []*redistest.Conn{p.Oracle, p.Subject} {
+			c.Do("CONFIG", "SET", "notify-keyspace-events", "KEAn")
+		}
+		want := listen(t, oracle.Dial(t), proto, "PSUBSCRIBE", "*")
+		got := listen(t, redistest.Dial(t, "tcp", subject), proto, "PSUBSCRIBE", "*")
+		n := 0
+		rapid.Check(t, func(t *rapid.T) {
+			n++
+			last := fmt.Sprintf("end of program %d", n)
+			program := append(programs.Draw(t, "program"), []string{"FLUSHALL"}, []string{"PUBLISH", "end", last})
+			if difference := p.Play(program); difference != "" {
+				t.Fatal(difference)
+			}
+			if a, b := heard(t, want, last), heard(t, got, last); a != b {
+				t.Fatalf("redis-server says\n%sbowline says\n%s", a, b)
+			}
+		})
+	})
+}
+
+// TestMessagesReachWhoListens compares what several listeners of both protocols
+// hear of the same messages.
+func TestMessagesReachWhoListens(t *testing.T) {
+	oracle, subject := redistest.Start(t), startBowline(t)
+	dial := func() Pair { return Pair{Oracle: oracle.Dial(t), Subject: redistest.Dial(t, "tcp", subject)} }
+	var listeners []Pair
+	for _, proto := range []int{2, 3} {
+		for _, args := range [][]string{{"SUBSCRIBE", "news", "end"}, {"PSUBSCRIBE", "n*", "end"}, {"SUBSCRIBE", "news", "other", "end"}, {"SSUBSCRIBE", "news", "end"}} {
+			l := dial()
+			for _, c := range []*redistest.Conn{l.Oracle, l.Subject} {
+				c.Do("HELLO", strconv.Itoa(proto))
+				c.Send(args...)
+				for range args[1:] {
+					c.Receive()
+				}
+			}
+			listeners = append(listeners, l)
+		}
+	}
+	publisher := dial()
+	for i := range 300 {
+		for _, args := range [][]string{
+			{"PUBLISH", "news", strconv.Itoa(i)}, {"PUBLISH", "nothing", strconv.Itoa(i)}, {"SPUBLISH", "news", strconv.Itoa(i)},
+			{"PUBLISH", "other", strings.Repeat("x", i*10)}, {"PUBSUB", "NUMSUB", "news", "other", "nobody"}, {"PUBSUB", "SHARDNUMSUB", "news"}, {"PUBSUB", "NUMPAT"},
+		} {
+			if difference := publisher.Play([][]string{args}); difference != "" {
+				t.Fatal(difference)
+			}
+		}
+	}
+	publisher.Play([][]string{{"PUBLISH", "end", "the end"}, {"SPUBLISH", "end", "the end"}})
+	for i, l := range listeners {
+		if want, got := heard(t, l.Oracle, "the end"), heard(t, l.Subject, "the end"); want != got {
+			t.Errorf("listener %d hears %d bytes from redis-server and %d from bowline", i, len(want), len(got))
+		}
+	}
+}
