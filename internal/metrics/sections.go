@@ -45,6 +45,7 @@ var Sections = []Section{
 		{"total_net_output_bytes", "bytes written to clients"},
 		{"rejected_connections", "connections refused"},
 		{"expired_keys", "keys deleted because their time was over"},
+		{"evicted_keys", "keys deleted because memory was short"},
 		{"keyspace_hits", "reads that found their key"},
 		{"keyspace_misses", "reads that did not find their key"},
 		{"total_error_replies", "replies that were errors"},

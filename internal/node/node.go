@@ -82,7 +82,7 @@ func Start(o Options) (*Node, error) {
 			}
 		})
 	}
-	n.background.Go(n.expire)
+	n.background.Go(n.tend)
 	if n.peers != nil {
 		n.peers.start()
 	}
@@ -186,13 +186,17 @@ func (n *Node) limits() netdrive.Limits {
 	}
 }
 
-// expirePerStripe is how many keys a round deletes under one lock: few enough
-// that nobody waits noticeably for it.
-const expirePerStripe = 200
+// What a round of background work does under one lock: little enough that nobody
+// waits noticeably for it.
+const (
+	expirePerStripe = 200 // keys deleted
+	tidyPerStripe   = 500 // records moved or looked at
+)
 
-// expire deletes keys whose time is over, hz times a second, and goes on without
-// a pause while there are more.
-func (n *Node) expire() {
+// tend does the background work of the key space hz times a second, and goes on
+// without a pause while there is more: it deletes keys whose time is over, evicts
+// when memory is short, and gives memory back.
+func (n *Node) tend() {
 	tx := n.space.NewTx()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -205,6 +209,10 @@ func (n *Node) expire() {
 		pause := time.Second / time.Duration(n.cfg.Int(config.HZ))
 		if tx.ExpireStep(n.now().Millis(), expirePerStripe) {
 			pause = 0
+		}
+		tx.MakeRoom()
+		if tx.Tidy(tidyPerStripe) {
+			pause = min(pause, time.Millisecond)
 		}
 		timer.Reset(pause)
 	}

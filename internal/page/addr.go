@@ -9,13 +9,6 @@ const Size = 4096
 // tables full of them are not scanned by the collector: the pool keeps the memory.
 type Addr uintptr
 
-// Pointer converts the address. It is valid until the run is freed.
-//
-// The conversion is sound because the memory is either mapped outside the Go
-// heap, where nothing moves or collects it, or (heap version) held by the pool,
-// which every user of an Addr holds; the Go heap does not move.
-func (a Addr) Pointer() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(nil), uintptr(a)) }
-
 // Bytes is the memory of n bytes from the address on, which must lie inside one
 // run. It is valid until the run is freed.
 func (a Addr) Bytes(n int) []byte { return unsafe.Slice((*byte)(a.Pointer()), n) }

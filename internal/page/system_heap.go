@@ -10,6 +10,11 @@ const (
 	growthBytes  = 0 // heap memory is not free when it is not touched
 )
 
+// Pointer converts the address to one that can be read and written through. It
+// reads the number as a pointer, since checkptr takes any arithmetic that makes
+// a heap pointer of a number for a mistake.
+func (a Addr) Pointer() unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a)) }
+
 // mapping keeps a piece of the Go heap alive.
 type mapping struct{ memory []byte }
 

@@ -21,6 +21,9 @@ const (
 	growthBytes = 520 << 20
 )
 
+// Pointer converts the address to one that can be read and written through.
+func (a Addr) Pointer() unsafe.Pointer { return unsafe.Add(unsafe.Pointer(nil), uintptr(a)) }
+
 // mapping is address space of the system. start..start+size is what was mapped.
 type mapping struct {
 	start unsafe.Pointer

@@ -54,7 +54,7 @@ func (p *Pool) wholeFree() []*chunk {
 		if c.nfree < chunkPages || c.state > chunkDraining {
 			continue
 		}
-		if spare > 0 {
+		if spare > 0 && c.state == chunkOpen {
 			spare--
 			continue
 		}

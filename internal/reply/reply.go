@@ -20,6 +20,7 @@ const (
 	Overflow       = "ERR increment or decrement would overflow"
 	DecrOverflow   = "ERR decrement would overflow"
 	NaNOrInfinity  = "ERR increment would produce NaN or Infinity"
+	OutOfMemory    = "OOM command not allowed when used memory > 'maxmemory'."
 	StringTooLong  = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
 	InvalidCursor  = "ERR invalid cursor"
 	DBIndex        = "ERR DB index is out of range"

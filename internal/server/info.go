@@ -187,6 +187,7 @@ func (srv *Server) aboutData() map[string]source {
 		"loading":                     fixed("0"),
 		"rdb_changes_since_last_save": countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Changes) }),
 		"expired_keys":                countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Expired) }),
+		"evicted_keys":                countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Evicted) }),
 		"keyspace_hits":               countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Hits) }),
 		"keyspace_misses":             countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Misses) }),
 		"master_repl_offset": numberSource(func() uint64 {

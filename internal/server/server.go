@@ -125,7 +125,30 @@ func New(o Options) *Server {
 		srv.route(name).server = h
 	}
 	srv.info = metrics.NewInfo(srv.infoSources())
+	srv.followMemory()
 	return srv
+}
+
+// followMemory gives the key space the settings about memory, now and whenever
+// they change.
+func (srv *Server) followMemory() {
+	apply := func() error {
+		policy, ok := shard.ParsePolicy(srv.cfg.String(config.MaxMemoryPolicy))
+		if !ok {
+			return fmt.Errorf("unknown policy %q", srv.cfg.String(config.MaxMemoryPolicy))
+		}
+		srv.space.SetMemory(shard.Memory{
+			Limit: srv.cfg.Int(config.MaxMemory), Policy: policy, Samples: int(srv.cfg.Int(config.MaxMemorySamples)),
+			LogFactor: srv.cfg.Int(config.LFULogFactor), DecayMinutes: srv.cfg.Int(config.LFUDecayTime),
+		})
+		return nil
+	}
+	if err := apply(); err != nil {
+		panic("BUG: " + err.Error()) // the table of settings and that of policies differ
+	}
+	for _, p := range []*config.Param{config.MaxMemory, config.MaxMemoryPolicy, config.MaxMemorySamples, config.LFULogFactor, config.LFUDecayTime} {
+		srv.cfg.OnChange(p, apply)
+	}
 }
 
 // forget drops what is known of a session besides its own state: it has ended,

@@ -60,6 +60,11 @@ func (w *Worker) queued(s *session.Session, cmd *session.Command, spec *command.
 		s.W.Error(reply.NotInMulti)
 		return true, rejected
 	}
+	if spec.Flags&command.FlagDenyoom != 0 && !w.ctx.MakeRoom() {
+		s.Transaction.Failed = true
+		s.W.Error(reply.OutOfMemory)
+		return true, rejected
+	}
 	w.slots = w.slots[:0]
 	if spec.Locks == command.LocksKeys && w.findSlots(spec, cmd.Args) {
 		if !w.sameSlot(s) || !w.servedHere(s, spec) {

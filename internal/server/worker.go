@@ -172,6 +172,10 @@ func unknownSubcommand(container *command.Spec, sub []byte) string {
 func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engine.Handler, args [][]byte, asking bool) outcome {
 	w.ctx.DB, w.ctx.Name = s.DB, spec.Name
 	w.slots = w.slots[:0] // not those of the command before
+	if spec.Flags&command.FlagDenyoom != 0 && !w.ctx.MakeRoom() {
+		s.W.Error(reply.OutOfMemory)
+		return rejected
+	}
 	switch {
 	case spec.Locks == command.LocksNone:
 		handler(&w.ctx, args)

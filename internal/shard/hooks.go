@@ -9,6 +9,8 @@ const (
 	CauseCommand Cause = iota
 	// CauseExpired: its time was over.
 	CauseExpired
+	// CauseEvicted: memory was short.
+	CauseEvicted
 	// CauseFlushed: its whole database was emptied; the hook gets no key.
 	CauseFlushed
 )

@@ -22,7 +22,9 @@ func (tx *Tx) table(s slot.ID) *store.Table { return tx.stripe(s).tables[tx.DB] 
 func (tx *Tx) tableForWrite(s slot.ID) *store.Table {
 	st := tx.stripe(s)
 	if st.tables[tx.DB] == nil {
-		st.tables[tx.DB] = new(store.Table)
+		t := store.NewTable(tx.space.pool, tx.space.seed)
+		t.KeepAccess(true)
+		st.tables[tx.DB] = t
 	}
 	return st.tables[tx.DB]
 }
@@ -32,18 +34,52 @@ func (tx *Tx) tableForWrite(s slot.ID) *store.Table {
 func (tx *Tx) Lookup(name []byte) (store.Entry, bool) {
 	k := tx.key(name)
 	e, ok := tx.find(k)
+	if ok {
+		tx.use(k, e)
+	}
+	return tx.counted(k, e, ok)
+}
+
+// Inspect is Lookup for commands that tell about a key and do not use it: they
+// leave alone what eviction goes by.
+func (tx *Tx) Inspect(name []byte) (store.Entry, bool) {
+	k := tx.key(name)
+	e, ok := tx.find(k)
+	return tx.counted(k, e, ok)
+}
+
+// use notes that a key was used.
+func (tx *Tx) use(k store.Key, e store.Entry) {
+	m := tx.space.memory.Load()
+	random := uint64(0)
+	if m.Policy.often() {
+		random = tx.random()
+	}
+	if access := m.used(e.Access, tx.Now, random); access != e.Access {
+		tx.table(k.Slot).Touch(e, access)
+	}
+}
+
+func (tx *Tx) counted(k store.Key, e store.Entry, ok bool) (store.Entry, bool) {
 	stats := &tx.stripe(k.Slot).stats
 	if ok {
 		stats.Hits++
 	} else {
 		stats.Misses++
-		tx.Notify(NotifyKeyMiss, "keymiss", name)
+		tx.Notify(NotifyKeyMiss, "keymiss", k.Name)
 	}
 	return e, ok
 }
 
 // Find is Lookup without the counting, for commands that are about to write.
-func (tx *Tx) Find(name []byte) (store.Entry, bool) { return tx.find(tx.key(name)) }
+func (tx *Tx) Find(name []byte) (store.Entry, bool) {
+	k := tx.key(name)
+	e, ok := tx.find(k)
+	if ok {
+		tx.use(k, e)
+	}
+	return e, ok
+}
 
 func (tx *Tx) find(k store.Key) (store.Entry, bool) {
 	t := tx.table(k.Slot)
@@ -81,6 +117,7 @@ func (tx *Tx) SetString(name, value []byte, expireAt int64) {
 func (tx *Tx) SetRecord(name []byte, typ store.Type, value []byte, expireAt int64) {
 	k := tx.key(name)
 	t := tx.tableForWrite(k.Slot)
+	t.Stamp(tx.space.memory.Load().fresh(tx.Now))
 	before := t.Len()
 	t.SetRecord(k, typ, value, expireAt)
 	if t.Len() != before {
@@ -138,7 +175,10 @@ func (tx *Tx) flush(db int) {
 	}
 	for _, sh := range tx.space.shards {
 		for i := range sh.stripes {
-			sh.stripes[i].tables[db] = nil
+			if t := sh.stripes[i].tables[db]; t != nil {
+				tx.space.dropped.add(t.Release())
+				sh.stripes[i].tables[db] = nil
+			}
 		}
 	}
 	tx.space.hooks.Touched(db, nil, CauseFlushed)

@@ -44,6 +44,7 @@ func (tx *Tx) Overview() *Overview {
 		o.Stats.Hits += st.stats.Hits
 		o.Stats.Misses += st.stats.Misses
 		o.Stats.Expired += st.stats.Expired
+		o.Stats.Evicted += st.stats.Evicted
 		o.Stats.Changes += st.stats.Changes
 		for db, t := range st.tables {
 			if t != nil {

@@ -244,7 +244,7 @@ func TestHooksHearOfEveryChange(t *testing.T) {
 		{"delete of nothing", func() { in(func() { tx.Delete(key) }) }, nil},
 		{"write a third time", func() { in(func() { tx.SetString(key, nil, 0) }) }, []string{`1 "a" new`, `1 "a" cause 0`}},
 		{"delete", func() { in(func() { tx.Delete(key) }) }, []string{`1 "a" cause 0`}},
-		{"flush", func() { tx.LockAll(); tx.FlushAll(); tx.Unlock() }, []string{`0 "" cause 2`, `1 "" cause 2`}},
+		{"flush", func() { tx.LockAll(); tx.FlushAll(); tx.Unlock() }, []string{`0 "" cause 3`, `1 "" cause 3`}},
 	}
 	for _, s := range steps {
 		s.do()

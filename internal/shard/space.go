@@ -1,9 +1,11 @@
 package shard
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 
+	"github.com/bowline-kv/bowline/internal/page"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/slot"
 )
@@ -29,6 +31,9 @@ type Options struct {
 	Seed uint64
 	// Hooks is told of every change; nil: nobody is.
 	Hooks Hooks
+	// Pool is where the memory of keys and values comes from: one for a node. nil:
+	// a pool of its own, which goes with the space.
+	Pool *page.Pool
 }
 
 // Space is the key space of one node. Its methods may be called from any
@@ -38,8 +43,15 @@ type Space struct {
 	of        [slot.Count]atomic.Uint32 // the shard that holds a slot
 	databases int
 	seed      uint64
+	pool      *page.Pool
 	hooks     Hooks
 	waits     bool // the logs' durable positions can lag behind
+
+	memory     atomic.Pointer[Memory]
+	used       atomic.Int64 // bytes of keys and values, while there is a limit
+	candidates candidates
+	dropped    droppedTables
+	dice       atomic.Uint64 // where the sequence of the next Tx begins
 }
 
 // Shard is a set of slots with one log.
@@ -57,7 +69,11 @@ type stripe struct {
 	slots  [slot.Count / Stripes]SlotState
 	last   Sequence // the last record that touched this stripe
 	stats  Stats
-	_      [64]byte // the next stripe's lock is on another cache line
+	// bytes is what Space.used counts of this stripe, and published how many keys
+	// it had then, for those who look without the lock.
+	bytes     int64
+	published atomic.Int64
+	_         [64]byte // the next stripe's lock is on another cache line
 }
 
 // Stats counts what happened to keys. Values only grow.
@@ -65,6 +81,7 @@ type Stats struct {
 	Hits    uint64 // reads that found their key
 	Misses  uint64 // reads that did not
 	Expired uint64 // keys deleted because their time was over
+	Evicted uint64 // keys deleted because memory was short
 	Changes uint64 // effects emitted
 }
 
@@ -79,6 +96,13 @@ func NewSpace(o Options) *Space {
 		o.Hooks = noHooks{}
 	}
 	sp := &Space{databases: max(o.Databases, 1), seed: o.Seed, hooks: o.Hooks, waits: o.NewLog != nil}
+	if sp.pool = o.Pool; sp.pool == nil {
+		sp.pool = page.New()
+		runtime.AddCleanup(sp, (*page.Pool).Close, sp.pool)
+	}
+	memory := memoryDefault
+	sp.memory.Store(&memory)
+	sp.dice.Store(o.Seed)
 	if o.NewLog == nil {
 		o.NewLog = func(int) Log { return newRingLog(o.LogBytes) }
 	}

@@ -27,6 +27,7 @@ type Tx struct {
 	// effects is the record that grows while the handler runs.
 	effects []byte
 	changes uint64
+	dice    uint64 // see random
 	// positions are what the reply depends on, at most one a shard.
 	positions []Position
 }
@@ -35,7 +36,7 @@ type Tx struct {
 const effectsKept = 64 << 10
 
 // NewTx makes a Tx for one goroutine.
-func (sp *Space) NewTx() *Tx { return &Tx{space: sp} }
+func (sp *Space) NewTx() *Tx { return &Tx{space: sp, dice: sp.dice.Add(0x3c6ef372fe94f82a)} }
 
 // Space is the key space that the Tx works on.
 func (tx *Tx) Space() *Space { return tx.space }
@@ -118,10 +119,10 @@ func (tx *Tx) commit() {
 	if tx.all {
 		// What happened to everything is told to the log of every shard.
 		for _, sh := range tx.space.shards {
-			sh.append(^uint64(0), tx.effects, tx.changes)
+			tx.append(sh, ^uint64(0))
 		}
 	} else {
-		tx.shard.append(tx.mask, tx.effects, tx.changes)
+		tx.append(tx.shard, tx.mask)
 	}
 	tx.changes = 0
 	if cap(tx.effects) > effectsKept {
@@ -130,11 +131,16 @@ func (tx *Tx) commit() {
 	tx.effects = tx.effects[:0]
 }
 
-func (sh *Shard) append(mask uint64, payload []byte, changes uint64) {
-	seq := sh.log.Append(payload)
-	sh.stripes[bits.TrailingZeros64(mask)].stats.Changes += changes
+func (tx *Tx) append(sh *Shard, mask uint64) {
+	seq := sh.log.Append(tx.effects)
+	sh.stripes[bits.TrailingZeros64(mask)].stats.Changes += tx.changes
+	limited := tx.space.memory.Load().Limit != 0
 	for m := mask; m != 0; m &= m - 1 {
-		sh.stripes[bits.TrailingZeros64(m)].last = seq
+		st := &sh.stripes[bits.TrailingZeros64(m)]
+		st.last = seq
+		if limited {
+			tx.space.account(st)
+		}
 	}
 }
 

@@ -54,6 +54,10 @@ type Entry struct {
 	ExpireAt int64
 	// Type is never None in an entry that was found.
 	Type Type
+	// Access is what the table keeps of the key's use, 24 bits; 0 when it keeps
+	// nothing. See [Table.KeepAccess].
+	Access uint32
+	ref    ref
 	// Raw says that a string was changed in place (APPEND), after which Redis
 	// no longer calls it embstr or int.
 	Raw bool

@@ -21,7 +21,7 @@ var Handlers = map[string]engine.Handler{
 	"pexpiretime": pExpireTime,
 	"pttl":        pTTL,
 	"scan":        scan,
-	"touch":       exists,
+	"touch":       touch,
 	"ttl":         ttl,
 	"type":        typeOf,
 	"unlink":      del,

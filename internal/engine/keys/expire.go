@@ -33,7 +33,7 @@ func pExpireTime(c *engine.Ctx, args engine.Args) {
 func nearestSecond(millis int64) int64 { return millis/1000 + (millis%1000+500)/1000 }
 
 func answerExpiry(c *engine.Ctx, key []byte, answer func(at int64) int64) {
-	e, ok := c.Lookup(key)
+	e, ok := c.Inspect(key)
 	switch {
 	case !ok:
 		c.W.Int(ttlNoKey)

@@ -12,10 +12,15 @@ import (
 )
 
 // exists counts a key as often as it is named.
-func exists(c *engine.Ctx, args engine.Args) {
+func exists(c *engine.Ctx, args engine.Args) { countKeys(c, args[1:], c.Inspect) }
+
+// touch is exists, but what eviction goes by counts it as a use.
+func touch(c *engine.Ctx, args engine.Args) { countKeys(c, args[1:], c.Lookup) }
+
+func countKeys(c *engine.Ctx, keys [][]byte, find func([]byte) (store.Entry, bool)) {
 	n := int64(0)
-	for _, key := range args[1:] {
-		if _, ok := c.Lookup(key); ok {
+	for _, key := range keys {
+		if _, ok := find(key); ok {
 			n++
 		}
 	}
@@ -23,7 +28,7 @@ func exists(c *engine.Ctx, args engine.Args) {
 }
 
 func typeOf(c *engine.Ctx, args engine.Args) {
-	e, ok := c.Lookup(args[1])
+	e, ok := c.Inspect(args[1])
 	if !ok {
 		e.Type = store.None
 	}

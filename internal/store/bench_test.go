@@ -1,0 +1,188 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/bowline-kv/bowline/internal/page"
+	"github.com/bowline-kv/bowline/slot"
+)
+
+// space is what a node has: a table for each stripe over one pool.
+type space struct {
+	pool   *page.Pool
+	tables [Stripes]*Table
+	name   []byte
+}
+
+func newSpace(tb testing.TB) *space {
+	s := &space{pool: page.New(), name: []byte("key:000000000000")}
+	tb.Cleanup(s.pool.Close)
+	for i := range s.tables {
+		s.tables[i] = NewTable(s.pool, testSeed)
+	}
+	return s
+}
+
+// key gives "key:" and 12 digits; the name is overwritten by the next call.
+func (s *space) key(i int) (Key, *Table) {
+	for at := len(s.name) - 1; at >= 4; at-- {
+		s.name[at] = byte('0' + i%10)
+		i /= 10
+	}
+	k := Key{Name: s.name, Hash: HashOf(testSeed, s.name), Slot: slot.Of(s.name)}
+	return k, s.tables[StripeOf(k.Slot)]
+}
+
+// order visits 0..n-1 in an order without locality.
+func order(i, n int) int { return int(uint64(i) * 2654435761 % uint64(n)) }
+
+// residentBytes is the anonymous memory of this process.
+func residentBytes(tb testing.TB) int64 {
+	b, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		tb.Skip("no /proc")
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			n, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
+
+func benchName(keys, size int) string { return fmt.Sprintf("keys=%dM/value=%d", keys/1_000_000, size) }
+
+// BenchmarkInsert sets new keys and reports the memory that each takes: pages in
+// use, and resident memory of the process.
+func BenchmarkInsert(b *testing.B) {
+	for _, keys := range []int{1_000_000, 5_000_000} {
+		for _, size := range []int{16, 100} {
+			b.Run(benchName(keys, size), func(b *testing.B) {
+				before := residentBytes(b)
+				s := newSpace(b)
+				value := make([]byte, size)
+				b.ResetTimer()
+				n := 0
+				for ; b.Loop(); n++ {
+					for i := range keys {
+						k, t := s.key(i)
+						t.SetRecord(k, String, value, 0)
+					}
+					b.StopTimer()
+					b.ReportMetric(float64(s.pool.Stats().InUse)/float64(keys), "B/key")
+					b.ReportMetric(float64(residentBytes(b)-before)/float64(keys), "rssB/key")
+					for _, t := range s.tables {
+						t.Clear()
+					}
+					for s.pool.Trim() > 0 {
+					}
+					b.StartTimer()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n*keys), "ns/set")
+				s.pool.Close()
+			})
+		}
+	}
+}
+
+func benchFilled(b *testing.B, run func(b *testing.B, s *space, keys int)) {
+	for _, keys := range []int{1_000_000, 5_000_000} {
+		b.Run(benchName(keys, 16), func(b *testing.B) {
+			s := newSpace(b)
+			for i := range keys {
+				k, t := s.key(i)
+				t.SetRecord(k, String, make([]byte, 16), 0)
+			}
+			b.ReportAllocs()
+			b.ResetTimer()
+			run(b, s, keys)
+		})
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	benchFilled(b, func(b *testing.B, s *space, keys int) {
+		for i := 0; b.Loop(); i++ {
+			k, t := s.key(order(i, keys))
+			if _, ok := t.Get(k); !ok {
+				b.Fatal("a key is lost")
+			}
+		}
+	})
+}
+
+func BenchmarkMiss(b *testing.B) {
+	benchFilled(b, func(b *testing.B, s *space, keys int) {
+		for i := 0; b.Loop(); i++ {
+			k, t := s.key(keys + order(i, keys))
+			if _, ok := t.Get(k); ok {
+				b.Fatal("a key too many")
+			}
+		}
+	})
+}
+
+// BenchmarkGetBatch is Get for batches of 32, prepared and loaded first.
+func BenchmarkGetBatch(b *testing.B) {
+	benchFilled(b, func(b *testing.B, s *space, keys int) {
+		var ks [32]Key
+		var ts [32]*Table
+		for i := range ks {
+			ks[i].Name = make([]byte, len(s.name))
+		}
+		for i := 0; b.Loop(); i++ {
+			at := i % len(ks)
+			k, t := s.key(order(i, keys))
+			copy(ks[at].Name, k.Name)
+			ks[at].Hash, ks[at].Slot, ts[at] = k.Hash, k.Slot, t
+			if at < len(ks)-1 {
+				continue
+			}
+			for i := range ks {
+				ts[i].Prepare(&ks[i])
+			}
+			for i := range ks {
+				ts[i].Load(&ks[i])
+			}
+			for i := range ks {
+				if _, ok := ts[i].Get(ks[i]); !ok {
+					b.Fatal("a key is lost")
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkSet(b *testing.B) {
+	benchFilled(b, func(b *testing.B, s *space, keys int) {
+		value := make([]byte, 16)
+		for i := 0; b.Loop(); i++ {
+			k, t := s.key(order(i, keys))
+			t.SetRecord(k, String, value, 0)
+		}
+	})
+}
+
+func BenchmarkSetExpiry(b *testing.B) {
+	benchFilled(b, func(b *testing.B, s *space, keys int) {
+		value := make([]byte, 16)
+		for i := 0; b.Loop(); i++ {
+			k, t := s.key(order(i, keys))
+			t.SetRecord(k, String, value, 1_800_000_000_000+int64(i))
+		}
+	})
+}
+
+func BenchmarkKeyOnly(b *testing.B) {
+	s := newSpace(b)
+	var sum uint64
+	for i := 0; b.Loop(); i++ {
+		k, _ := s.key(order(i, 5_000_000))
+		sum += k.Hash
+	}
+}

@@ -1,0 +1,111 @@
+package store
+
+// SetRecord makes k a value of the given type, of a copy of the packed bytes,
+// whatever it was before: for a string, its content. expireAt is a unix time in
+// milliseconds, 0 or less: no expiry. value must not be a view into the same table. A record that is replaced
+// keeps its access bits.
+func (t *Table) SetRecord(k Key, typ Type, value []byte, expireAt int64) {
+	c := content{key: k.Name, value: value, flags: header(typ&7) << typeShift, access: t.stamp, expireAt: max(0, expireAt)}
+	t.complete(&c)
+	if f := t.find(&k); f.ref != 0 {
+		t.replace(f, &c)
+	} else {
+		t.insert(&k, t.create(&c))
+	}
+}
+
+// replace gives the record of a cell new content, in place if its slot has the
+// right class.
+func (t *Table) replace(f found, c *content) {
+	b := t.bytes(f.ref)
+	h := headerOf(b)
+	if h&hasAccess != 0 {
+		c.access = load24(b, h.accessAt())
+	}
+	size := recordSize(c.flags, len(c.key), c.valueLen())
+	same := (h^c.flags)&(hasExpiry|hasAccess) == 0
+	switch {
+	case !same || h.large() != (size > recordMax):
+	case h.large():
+		if t.overwriteLarge(t.largeOf(b, h), c.value) {
+			store24(b, 0, uint32(h&^headerFlags|c.flags))
+			t.moveExpiry(f.ref, b, h, c.expireAt)
+			return
+		}
+	case classOf(size) == t.classOfRef(f.ref):
+		writeRecord(b, c, size)
+		t.moveExpiry(f.ref, b, h, c.expireAt)
+		return
+	}
+	t.exchange(f, c)
+}
+
+// exchange writes a new record for a cell and frees the old one.
+func (t *Table) exchange(f found, c *content) {
+	r := t.create(c)
+	t.setRef(f, r)
+	t.release(f.ref)
+}
+
+// Append adds suffix to the string at k and returns the new length in bytes.
+// The key must exist and be a string: anything else is a bug of the caller.
+// suffix must not be a view into the same table.
+func (t *Table) Append(k Key, suffix []byte) int {
+	f := t.find(&k)
+	if f.ref == 0 {
+		panic("BUG: append to a key that does not exist")
+	}
+	b := t.bytes(f.ref)
+	h := headerOf(b)
+	if h.typ() != String {
+		panic("BUG: append to a key that is not a string")
+	}
+	store24(b, 0, uint32(h|isRaw))
+	if h.large() {
+		l := t.largeOf(b, h)
+		if t.appendLarge(l, suffix) {
+			return int(l.valLen)
+		}
+	} else if size := h.size() + len(suffix); size <= recordMax && classOf(size) == t.classOfRef(f.ref) {
+		copy(b[h.size():], suffix)
+		store24(b, 0, uint32(h|isRaw)+uint32(len(suffix)))
+		return size - h.bodyAt() - h.keyLen(b)
+	}
+	var c content
+	t.describe(&c, f.ref)
+	t.complete(&c)
+	c.suffix, c.grows = suffix, true
+	n := c.valueLen()
+	t.exchange(f, &c)
+	return n
+}
+
+// SetExpiry sets the expiry time (unix milliseconds, 0: none) of a key; false
+// when there is no such key.
+func (t *Table) SetExpiry(k Key, expireAt int64) bool {
+	f := t.find(&k)
+	if f.ref == 0 {
+		return false
+	}
+	expireAt = max(0, expireAt)
+	b := t.bytes(f.ref)
+	h := headerOf(b)
+	if (h&hasExpiry != 0) == (expireAt != 0) {
+		t.moveExpiry(f.ref, b, h, expireAt)
+		return true
+	}
+	// The record gets longer or shorter.
+	var c content
+	t.describe(&c, f.ref)
+	c.expireAt = expireAt
+	t.complete(&c)
+	if !h.large() {
+		t.exchange(f, &c)
+		return true
+	}
+	n := load32(b, h.bodyAt())
+	r := t.createStub(&c, n)
+	t.setRef(f, r)
+	t.releaseSlot(f.ref, b, h)
+	return true
+}
