@@ -102,15 +102,17 @@ func TestPipelinesAreReadAndWrittenAtOnce(t *testing.T) {
 			send(t, nc, wire)
 			want(t, nc, strings.Repeat("+PONG\r\n", n))
 		}
+		eventually(t, "the writes are counted", func() bool { return f.driver.Stats().Out == 7+3*n*7 })
 		before := f.driver.Stats()
 		send(t, nc, wire)
 		want(t, nc, strings.Repeat("+PONG\r\n", n))
-		after := f.driver.Stats()
+		var after Stats
+		eventually(t, "the write is counted", func() bool { after = f.driver.Stats(); return after.Out-before.Out == n*7 })
 		if reads, writes := after.Reads-before.Reads, after.Writes-before.Writes; reads != 1 || writes != 1 {
 			t.Errorf("%d reads and %d writes for a pipeline of %d", reads, writes, n)
 		}
-		if in, out := after.In-before.In, after.Out-before.Out; in != uint64(len(wire)) || out != n*7 {
-			t.Errorf("%d bytes in and %d out", in, out)
+		if in := after.In - before.In; in != uint64(len(wire)) {
+			t.Errorf("%d bytes in, want %d", in, len(wire))
 		}
 	})
 }

@@ -66,7 +66,7 @@ func (w *Worker) queued(s *session.Session, cmd *session.Command, spec *command.
 		return true, rejected
 	}
 	w.slots = w.slots[:0]
-	if spec.Locks == command.LocksKeys && w.findSlots(spec, cmd.Args) {
+	if spec.Locks == command.LocksKeys && w.findKeys(spec, cmd.Args) {
 		if !w.sameSlot(s) || !w.servedHere(s, spec) {
 			s.Transaction.Failed = true
 			return true, rejected
@@ -147,7 +147,7 @@ func (w *Worker) planExec(s *session.Session, t *session.Transaction) (p plan, o
 		if p.writes == nil || spec.Flags&command.FlagWrite != 0 {
 			p.writes = spec
 		}
-		if spec.Locks != command.LocksKeys || !w.findSlots(spec, c.Args) {
+		if spec.Locks != command.LocksKeys || !w.findKeys(spec, c.Args) {
 			p.all = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/slot"
 )
 
@@ -17,8 +18,12 @@ type Worker struct {
 	ctx   engine.Ctx
 	now   session.Instant
 	refs  []command.KeyRef
-	slots []slot.ID
+	slots []slot.ID   // of the command's keys
+	keys  []store.Key // the command's keys
 	stats workerStats
+
+	warmKeys []store.Key // of the batch, see warm
+	warmNext int
 
 	// What became of the commands of the batch.
 	specs    [session.BatchMax]*command.Spec
@@ -42,6 +47,10 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	w.now = b.Now
 	w.ctx.W = &s.W
 	w.ctx.Now, w.ctx.NowMicros = b.Now.Millis(), b.Now.Wall
+	w.warmKeys = w.warmKeys[:0]
+	if len(b.Commands) > 1 {
+		w.warm(s, b.Commands)
+	}
 	ran := 0
 	for i := range b.Commands {
 		at := len(s.W.B)
@@ -180,18 +189,14 @@ func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engin
 	case spec.Locks == command.LocksNone:
 		handler(&w.ctx, args)
 		return executed
-	case spec.Locks == command.LocksAll || !w.findSlots(spec, args):
+	case spec.Locks == command.LocksAll || !w.findKeys(spec, args):
 		// A command whose keys can't be told answers with its own error.
 		w.ctx.LockAll()
 	default:
-		if !w.sameSlot(s) {
+		if len(w.keys) > 1 && !w.sameSlot(s) {
 			return rejected
 		}
-		if len(w.slots) == 1 {
-			w.ctx.LockKey(args[w.refs[0].Index], w.slots[0])
-		} else {
-			w.ctx.LockSlots(w.slots)
-		}
+		w.ctx.LockKeys(w.keys)
 	}
 	if refusal := w.refusal(s, spec, asking); refusal != nil {
 		w.ctx.Unlock()
@@ -207,15 +212,51 @@ func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engin
 	return executed
 }
 
-// findSlots fills w.refs and w.slots; false when there are no keys to be found.
-func (w *Worker) findSlots(spec *command.Spec, args [][]byte) bool {
+// findKeys fills w.keys and w.slots; false when there are no keys to be found.
+func (w *Worker) findKeys(spec *command.Spec, args [][]byte) bool {
+	if k := w.warmed(args); k != nil {
+		w.keys = append(w.keys[:0], *k)
+		w.slots = append(w.slots, k.Slot)
+		return true
+	}
 	refs, err := spec.Keys(args, w.refs[:0])
 	if err != nil || len(refs) == 0 {
 		return false
 	}
-	w.refs = refs
+	w.refs, w.keys = refs, w.keys[:0]
 	for _, r := range refs {
-		w.slots = append(w.slots, slot.Of(args[r.Index]))
+		k := w.ctx.Key(args[r.Index])
+		w.keys = append(w.keys, k)
+		w.slots = append(w.slots, k.Slot)
 	}
 	return true
+}
+
+// warm looks at the commands of a batch that have one key, their first argument,
+// and asks for the memory that they will touch, all at once.
+func (w *Worker) warm(s *session.Session, commands []session.Command) {
+	w.warmKeys, w.warmNext = w.warmKeys[:0], 0
+	for i := range commands {
+		c := &commands[i]
+		if c.Spec != nil && c.Spec.FirstKey == 1 && c.Spec.LastKey == 1 && len(c.Args) > 1 && w.srv.routes[c.Spec.ID].keys != nil {
+			w.warmKeys = append(w.warmKeys, w.ctx.Key(c.Args[1]))
+		}
+	}
+	w.ctx.DB = s.DB
+	w.ctx.Warm(w.warmKeys)
+}
+
+// warmed gives the key that warm computed for the command with these arguments;
+// nil: none. Commands come in the order in which warm saw them.
+func (w *Worker) warmed(args [][]byte) *store.Key {
+	if len(args) < 2 || len(args[1]) == 0 {
+		return nil
+	}
+	for i := w.warmNext; i < len(w.warmKeys); i++ {
+		if k := &w.warmKeys[i]; len(k.Name) == len(args[1]) && &k.Name[0] == &args[1][0] {
+			w.warmNext = i + 1
+			return k
+		}
+	}
+	return nil
 }

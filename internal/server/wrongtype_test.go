@@ -7,13 +7,12 @@ import (
 	"github.com/bowline-kv/bowline/internal/engine/strings"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/store"
-	"github.com/bowline-kv/bowline/slot"
 )
 
 // putList makes a key that holds no string, as no command can yet.
 func putList(s *subject, key string) {
 	tx := s.space.NewTx()
-	tx.LockKey([]byte(key), slot.Of([]byte(key)))
+	tx.LockAll()
 	tx.SetRecord([]byte(key), store.List, []byte("any bytes"), 0)
 	tx.Unlock()
 }

@@ -5,13 +5,24 @@ import (
 	"github.com/bowline-kv/bowline/slot"
 )
 
-// key computes a key's slot and hash, unless the caller did already.
+// key computes a key's slot and hash, unless the caller did already. Handlers
+// take their keys in the order of the arguments, and the very slices of these.
 func (tx *Tx) key(name []byte) store.Key {
-	if f := tx.first.Name; len(f) > 0 && len(f) == len(name) && &f[0] == &name[0] {
-		return tx.first
+	if n := len(tx.hints); n > 0 && len(name) > 0 {
+		if sameSlice(tx.hints[tx.at].Name, name) {
+			return tx.hints[tx.at]
+		}
+		if next := (tx.at + 1) % n; sameSlice(tx.hints[next].Name, name) {
+			tx.at = next
+			return tx.hints[next]
+		}
 	}
 	return tx.space.Key(name)
 }
+
+// sameSlice says whether two slices, the second not empty, are the same bytes in
+// memory.
+func sameSlice(a, b []byte) bool { return len(a) == len(b) && &a[0] == &b[0] }
 
 func (tx *Tx) stripe(s slot.ID) *stripe { return &tx.shardOf(s).stripes[stripeOf(s)] }
 

@@ -16,11 +16,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+func lockKey(tx *Tx, name []byte) { tx.LockKeys([]store.Key{tx.Key(name)}) }
+
 // write sets a key in a Tx of its own, as a server does; false when the gate
 // is closed.
 func write(tx *Tx, key, value string) bool {
 	name := []byte(key)
-	tx.LockKey(name, slot.Of(name))
+	lockKey(tx, name)
 	defer tx.Unlock()
 	if tx.Gate() != 0 {
 		return false
@@ -223,7 +225,7 @@ func TestHooksHearOfEveryChange(t *testing.T) {
 	tx.Now, tx.DB = 1000, 1
 	key := []byte("a")
 	in := func(f func()) {
-		tx.LockKey(key, slot.Of(key))
+		lockKey(tx, key)
 		defer tx.Unlock()
 		f()
 	}
@@ -261,13 +263,13 @@ func TestOnlyTheWriterExpires(t *testing.T) {
 	tx := sp.NewTx()
 	tx.Now = 1000
 	key := []byte("a")
-	tx.LockKey(key, slot.Of(key))
+	lockKey(tx, key)
 	tx.SetString(key, []byte("1"), 2000)
 	tx.Unlock()
 	sh := sp.Shards()[0]
 	sh.SetGate(GateReplica, true)
 	tx.Now = 3000
-	tx.LockKey(key, slot.Of(key))
+	lockKey(tx, key)
 	if _, ok := tx.Lookup(key); ok {
 		t.Error("a replica shows an expired key")
 	}
@@ -288,7 +290,7 @@ func TestExpireStepIsBounded(t *testing.T) {
 	tx.Now = 1
 	for i := range 100 {
 		key := fmt.Appendf(nil, "{a}%d", i) // one stripe
-		tx.LockKey(key, slot.Of(key))
+		lockKey(tx, key)
 		tx.SetString(key, nil, 10)
 		tx.Unlock()
 	}
@@ -337,7 +339,7 @@ func TestScanFindsWhatStays(t *testing.T) {
 				churn++
 				write(tx, fmt.Sprintf("{same}churn%d", churn), "v")
 				gone := fmt.Appendf(nil, "{same}churn%d", churn-rapid.IntRange(0, 100).Draw(t, "age"))
-				tx.LockKey(gone, slot.Of(gone))
+				lockKey(tx, gone)
 				tx.Delete(gone)
 				tx.Unlock()
 			}
@@ -407,7 +409,7 @@ func TestPositionsCoverWhatWasWrittenAndSeen(t *testing.T) {
 	sp.Assign(other, 1, SlotServed)
 	tx := sp.NewTx()
 	read := func(key string) []Position {
-		tx.LockKey([]byte(key), slot.OfString(key))
+		lockKey(tx, []byte(key))
 		tx.Find([]byte(key))
 		tx.Unlock()
 		return slices.Clone(tx.TakePositions())

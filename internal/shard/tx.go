@@ -22,8 +22,10 @@ type Tx struct {
 	mask uint64
 	all  bool // every stripe of every shard is locked
 	held bool // the locks stay until UnlockHeld; see Hold
-	// first is the key whose slot the caller already computed.
-	first store.Key
+	// hints are the keys of the command, in the order of its arguments; at is the
+	// one that the handler used last. The caller's slice, while locked.
+	hints []store.Key
+	at    int
 	// effects is the record that grows while the handler runs.
 	effects []byte
 	changes uint64
@@ -41,10 +43,59 @@ func (sp *Space) NewTx() *Tx { return &Tx{space: sp, dice: sp.dice.Add(0x3c6ef37
 // Space is the key space that the Tx works on.
 func (tx *Tx) Space() *Space { return tx.space }
 
-// LockKey locks the stripe of one key, whose slot is known.
-func (tx *Tx) LockKey(name []byte, s slot.ID) {
-	tx.first = tx.space.keyIn(name, s)
-	tx.lock(tx.space.ShardOf(s), 1<<stripeOf(s))
+// Key computes a key's slot and hash.
+func (tx *Tx) Key(name []byte) store.Key { return tx.space.Key(name) }
+
+// LockKeys locks the stripes of a command's keys, which [Tx.Key] made, in the
+// selected database; not none. With more than one shard all must be in the same
+// one. The Tx uses the slice until it is unlocked.
+func (tx *Tx) LockKeys(keys []store.Key) {
+	tx.hints, tx.at = keys, 0
+	if len(keys) == 1 {
+		s := keys[0].Slot
+		tx.lock(tx.space.ShardOf(s), 1<<stripeOf(s))
+		return
+	}
+	var mask uint64
+	for i := range keys {
+		mask |= 1 << stripeOf(keys[i].Slot)
+	}
+	tx.lock(tx.space.ShardOf(keys[0].Slot), mask)
+	for i := range keys {
+		tx.prepare(&keys[i])
+	}
+	for i := range keys {
+		tx.load(&keys[i])
+	}
+}
+
+// prepare and load ask for the cache lines of a key whose stripe is locked, so
+// that the misses of several keys overlap: first the index, then the record.
+func (tx *Tx) prepare(k *store.Key) {
+	if t := tx.table(k.Slot); t != nil {
+		t.Prepare(k)
+	}
+}
+
+func (tx *Tx) load(k *store.Key) {
+	if t := tx.table(k.Slot); t != nil {
+		t.Load(k)
+	}
+}
+
+// Warm asks for what the commands of a batch, one key each, will touch. It locks
+// one stripe after the other. The Tx must not be locked.
+func (tx *Tx) Warm(keys []store.Key) {
+	for i := range keys {
+		tx.lock(tx.space.ShardOf(keys[i].Slot), 1<<stripeOf(keys[i].Slot))
+		tx.prepare(&keys[i])
+		tx.release()
+	}
+	for i := range keys {
+		tx.lock(tx.space.ShardOf(keys[i].Slot), 1<<stripeOf(keys[i].Slot))
+		tx.load(&keys[i])
+		tx.release()
+	}
 }
 
 // LockSlots locks the stripes of several slots, in ascending order. With more
@@ -99,6 +150,11 @@ func (tx *Tx) Unlock() {
 	if tx.space.waits {
 		tx.notePositions()
 	}
+	tx.release()
+}
+
+// release unlocks without a look at what was done.
+func (tx *Tx) release() {
 	if tx.all {
 		for _, sh := range tx.space.shards {
 			for i := range sh.stripes {
@@ -110,7 +166,7 @@ func (tx *Tx) Unlock() {
 			tx.shard.stripes[bits.TrailingZeros64(m)].mu.Unlock()
 		}
 	}
-	tx.shard, tx.mask, tx.all, tx.first = nil, 0, false, store.Key{}
+	tx.shard, tx.mask, tx.all, tx.hints = nil, 0, false, nil
 }
 
 // commit numbers and copies the record while the stripes are still locked, so

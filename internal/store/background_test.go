@@ -107,6 +107,33 @@ func TestSamplesAreEven(t *testing.T) {
 	}
 }
 
+func TestOnlyExpiringKeysAreSampledAsSuch(t *testing.T) {
+	m := newModel(t.Cleanup)
+	m.table.SampleExpiring(1, 1, func(Key, Entry) { t.Error("a key of an empty table") })
+	for i := range 5000 {
+		m.set(keyFor(i%SlotsPerTable, numbered(i)), String, nil, 0)
+	}
+	for _, every := range []int{1000, 3} { // few, then many
+		for i := 0; i < 5000; i += every {
+			if err := m.expire(keyFor(i%SlotsPerTable, numbered(i)), m.now+int64(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen := map[string]bool{}
+		for random := range uint64(300) {
+			m.table.SampleExpiring(random, 2, func(k Key, e Entry) {
+				seen[string(k.Name)] = true
+				if e.ExpireAt == 0 {
+					t.Fatalf("key %q never expires", k.Name)
+				}
+			})
+		}
+		if want := min(m.table.Expiring(), 200); len(seen) < want {
+			t.Errorf("%d keys seen of %d", len(seen), m.table.Expiring())
+		}
+	}
+}
+
 func TestRandomKeyFindsTheLastOne(t *testing.T) {
 	m := newModel(t.Cleanup)
 	if _, ok := m.table.RandomKey(1); ok {

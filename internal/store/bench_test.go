@@ -2,7 +2,9 @@ package store
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +25,7 @@ func newSpace(tb testing.TB) *space {
 	tb.Cleanup(s.pool.Close)
 	for i := range s.tables {
 		s.tables[i] = NewTable(s.pool, testSeed)
+		s.tables[i].KeepAccess(true) // as shard does
 	}
 	return s
 }
@@ -176,6 +179,67 @@ func BenchmarkSetExpiry(b *testing.B) {
 			t.SetRecord(k, String, value, 1_800_000_000_000+int64(i))
 		}
 	})
+}
+
+// BenchmarkMemoryComesBack deletes nine of ten million keys by chance and reports
+// the share of the peak that is resident after the background work, and how long
+// that takes when nothing else does.
+func BenchmarkMemoryComesBack(b *testing.B) {
+	const keys = 10_000_000
+	for b.Loop() {
+		b.StopTimer()
+		before := residentBytes(b)
+		s := newSpace(b)
+		for i := range keys {
+			k, t := s.key(i)
+			t.SetRecord(k, String, make([]byte, 16), 0)
+		}
+		peak := residentBytes(b) - before
+		random := rand.New(rand.NewPCG(1, 1))
+		for i := range keys {
+			if k, t := s.key(i); random.IntN(10) > 0 {
+				t.Delete(k)
+			}
+		}
+		b.ReportMetric(float64(residentBytes(b)-before)/float64(peak), "deleted/peak")
+		b.StartTimer()
+		for quiet := 0; quiet < 3; quiet++ {
+			for _, t := range s.tables {
+				if t.Step(500) {
+					quiet = 0
+				}
+			}
+			if s.pool.Trim() > 0 {
+				quiet = 0
+			}
+		}
+		b.StopTimer()
+		b.ReportMetric(float64(residentBytes(b)-before)/float64(peak), "after/peak")
+		s.pool.Close()
+		b.StartTimer()
+	}
+}
+
+// BenchmarkLongestInsert reports the longest calls while five million keys come,
+// which include growing and the page faults of new memory.
+func BenchmarkLongestInsert(b *testing.B) {
+	const keys = 5_000_000
+	for b.Loop() {
+		s := newSpace(b)
+		took := make([]int64, keys)
+		value := make([]byte, 16)
+		for i := range keys {
+			k, t := s.key(i)
+			before := b.Elapsed()
+			t.SetRecord(k, String, value, 0)
+			took[i] = int64(b.Elapsed() - before)
+		}
+		slices.Sort(took)
+		for name, at := range map[string]int{"ns-p50": keys / 2, "ns-p99.9": keys - keys/1000, "ns-p99.999": keys - keys/100_000, "ns-max": keys - 1} {
+			b.ReportMetric(float64(took[at]), name)
+		}
+		s.pool.Close()
+	}
 }
 
 func BenchmarkKeyOnly(b *testing.B) {

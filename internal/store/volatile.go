@@ -2,31 +2,43 @@ package store
 
 import "math/bits"
 
-// SampleExpiring visits up to n keys that have an expiry time, from the start of
-// a list of the timing wheel chosen by the random number: about evenly, as far
-// as keys that expire at the same time are alike. The first visited is always
-// one of those that expire soonest. visit must not change the table.
+// SampleExpiring visits up to n keys that have an expiry time: first one of those
+// that expire soonest, then some chosen evenly or, when few keys expire, about
+// evenly: from lists of the timing wheel. visit must not change the table.
 func (t *Table) SampleExpiring(random uint64, n int, visit func(k Key, e Entry)) {
-	w := t.wheel
-	if w == nil || t.expiring == 0 {
+	if t.expiring == 0 {
 		return
 	}
-	if r := w.soonest(); r != 0 {
+	r := t.wheel.soonest()
+	for ; n > 0; n-- {
 		visit(t.keyAt(r), t.entry(r))
+		r, random = t.pickExpiring(random)
 	}
-	// A few lists, each from its head, until there were enough.
-	for left := n - 1; left > 0; left-- {
-		random = scramble(random)
-		r := w.heads[w.listAt(random)]
-		for skip := random >> 58; r != 0 && skip > 0; skip-- { // up to 63 records in
-			if next := t.nextExpiring(r); next != 0 {
-				r = next
+}
+
+// rarely is the share of expiring keys, one in so many, below which looking at
+// random keys is no way to find one.
+const rarely = 16
+
+func (t *Table) pickExpiring(random uint64) (ref, uint64) {
+	if t.count/t.expiring < rarely {
+		for range 4 * rarely {
+			var r ref
+			if r, random = t.pick(random); headerOf(t.bytes(r))&hasExpiry != 0 {
+				return r, random
 			}
 		}
-		if r != 0 {
-			visit(t.keyAt(r), t.entry(r))
-		}
 	}
+	random = scramble(random)
+	r := t.wheel.heads[t.wheel.listAt(random)]
+	for range random >> 58 { // up to 63 records in
+		next := t.nextExpiring(r)
+		if next == 0 {
+			break
+		}
+		r = next
+	}
+	return r, random
 }
 
 // soonest is a record of the first list in time; 0: there is none.
