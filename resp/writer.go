@@ -10,6 +10,27 @@ type Writer struct {
 	B []byte
 	// Proto is the protocol version, 2 or 3; 0 means 2.
 	Proto int
+	// Refs are bytes that belong between those of B and were not copied, in
+	// ascending order of their places. Only [Writer.BulkRef] makes them; who sends B
+	// sends them too and calls their Done.
+	Refs []Ref
+}
+
+// Ref is a part of a reply that stays where it is.
+type Ref struct {
+	// At is the place in B before which the bytes belong.
+	At int
+	// Bytes must not be changed before Done is called.
+	Bytes []byte
+	// Done says that the bytes are not needed any more. It is called once.
+	Done func()
+}
+
+// BulkRef writes a bulk string whose bytes are not copied: see [Writer.Refs].
+func (w *Writer) BulkRef(p []byte, done func()) {
+	w.B = appendHeader(w.B, '$', len(p))
+	w.Refs = append(w.Refs, Ref{At: len(w.B), Bytes: p, Done: done})
+	w.B = append(w.B, '\r', '\n')
 }
 
 func (w *Writer) resp3() bool { return w.Proto >= 3 }

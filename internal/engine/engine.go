@@ -73,6 +73,18 @@ func (c *Ctx) isString(e store.Entry) bool {
 	return true
 }
 
+// Value writes the value of a string that was found under a key. A large one is
+// not copied under the lock.
+func (c *Ctx) Value(key []byte, e store.Entry) {
+	if len(e.Value) >= store.PinnedMin {
+		if p, ok := c.Pin(key, e); ok {
+			c.W.BulkRef(p.Bytes, p.Release)
+			return
+		}
+	}
+	c.W.Bulk(e.Value)
+}
+
 // Int parses an argument. When ok is false the error was already written.
 func (c *Ctx) Int(arg []byte) (n int64, ok bool) {
 	n, ok = resp.ParseInt(arg)

@@ -26,9 +26,10 @@ var Sections = []Section{
 		{"maxclients", "the setting maxclients"},
 	}},
 	{Name: "Memory", Fields: []Field{
-		{"used_memory", "bytes of keys, values and the process around them"},
+		{"used_memory", "bytes of keys and values, as maxmemory counts them"},
 		{"used_memory_human", "used_memory for people"},
 		{"used_memory_dataset", "bytes of keys and values"},
+		{"used_memory_overhead", "bytes of the process besides them"},
 		{"maxmemory", "the setting maxmemory in bytes"},
 		{"maxmemory_human", "maxmemory for people"},
 		{"maxmemory_policy", "the setting maxmemory-policy"},

@@ -53,6 +53,7 @@ func (c *conn) cut() {
 
 func (c *conn) run() {
 	defer c.p.forget(c)
+	defer c.s.Discard()
 	defer c.out.wait()
 	defer c.nc.Close()
 	c.out.init(c)

@@ -266,7 +266,7 @@ func (l *eventLoop) drop(c *socket) {
 	l.release(c)
 	unix.Close(c.fd)
 	c.fd = -1
-	l.giveBack(c)
+	c.s.Discard()
 	l.e.portable.o.Registry.Remove(c.s)
 }
 

@@ -53,26 +53,18 @@ func (o *outbox) flush() bool {
 	if ready == 0 {
 		return true
 	}
-	data := s.W.B[:ready]
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.failed {
 		return false
 	}
-	if !o.writing {
-		o.mu.Unlock()
-		o.c.nc.SetWriteDeadline(time.Now().Add(directWrite))
-		n, err := o.write(data)
-		o.mu.Lock()
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			o.failed = true
-			return false
-		}
-		data = data[n:]
+	deadline := time.Now().Add(directWrite)
+	s.Parts(ready, func(part []byte) { o.send(part, deadline) })
+	if o.failed {
+		return false
 	}
 	ok := true
-	if len(data) > 0 {
-		o.waiting = append(o.waiting, data...)
+	if len(o.waiting) > 0 {
 		ok = o.withinLimits()
 		if ok && !o.writing {
 			o.writing = true
@@ -83,6 +75,22 @@ func (o *outbox) flush() bool {
 		s.W.B = nil
 	}
 	return ok
+}
+
+// send writes a part of the replies, unless others wait already, and keeps what
+// the socket does not take until the deadline; o.mu is held, but for the write.
+func (o *outbox) send(part []byte, deadline time.Time) {
+	if !o.writing && len(o.waiting) == 0 && !o.failed && len(part) > 0 {
+		o.mu.Unlock()
+		o.c.nc.SetWriteDeadline(deadline)
+		n, err := o.write(part)
+		o.mu.Lock()
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			o.failed = true
+		}
+		part = part[n:]
+	}
+	o.waiting = append(o.waiting, part...)
 }
 
 func (o *outbox) write(data []byte) (int, error) {

@@ -166,23 +166,18 @@ func (l *eventLoop) flush(c *socket) bool {
 	}
 	ready := c.s.Releasable(l.now.Mono)
 	if ready > 0 {
-		rest := c.s.W.B[:ready]
-		if len(c.out) == 0 {
-			n, ok := l.write(c, rest)
-			if !ok {
-				return false
-			}
-			rest = rest[n:]
+		c.s.Parts(ready, func(part []byte) { l.send(c, part) })
+		if c.fd < 0 {
+			return false
 		}
-		if len(rest) > 0 {
-			c.out = append(c.out, rest...)
+		c.s.Sent(ready)
+		if len(c.out) > 0 {
 			if c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)) {
 				l.drop(c)
 				return false
 			}
 			l.arm(c)
 		}
-		c.s.Sent(ready)
 	}
 	if len(c.s.W.B) == 0 {
 		if !c.s.Closing {
@@ -193,6 +188,23 @@ func (l *eventLoop) flush(c *socket) bool {
 		l.held[c] = struct{}{}
 	}
 	return c.fd >= 0
+}
+
+// send writes a part of the replies and keeps what the socket does not take.
+func (l *eventLoop) send(c *socket, part []byte) {
+	if c.fd < 0 {
+		return
+	}
+	if len(c.out) == 0 && len(part) > 0 {
+		n, ok := l.write(c, part)
+		if !ok {
+			return
+		}
+		part = part[n:]
+	}
+	if len(part) > 0 {
+		c.out = append(c.out, part...)
+	}
 }
 
 // write sends as much as the socket takes; false when the connection is gone.

@@ -23,7 +23,7 @@ func (p *Pool) Grow(a Addr, n, more int) bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l := p.long[a]
+	l := p.spaces.long[a]
 	if l == nil || l.reserved < more {
 		return false
 	}
@@ -35,20 +35,20 @@ func (p *Pool) Grow(a Addr, n, more int) bool {
 func (p *Pool) allocLong(n, reserve int) Addr {
 	size := (uintptr(reserve)*Size + chunkBytes - 1) &^ (chunkBytes - 1)
 	m, base := mapMemory(size)
-	p.long[base] = &long{mapping: m, base: base, pages: n, reserved: int(size / Size)}
+	p.spaces.long[base] = &long{mapping: m, base: base, pages: n, reserved: int(size / Size)}
 	return base
 }
 
 func (p *Pool) freeLong(a Addr, n int) {
-	l := p.long[a]
+	l := p.spaces.long[a]
 	if l == nil || l.pages != n {
 		panic("BUG: a run of pages is freed that is not in use")
 	}
-	delete(p.long, a)
+	delete(p.spaces.long, a)
 	if p.deadSize+n*Size > deadMax {
 		l.mapping.unmap()
 		return
 	}
-	p.dead = append(p.dead, l)
+	p.spaces.dead = append(p.spaces.dead, l)
 	p.deadSize += n * Size
 }

@@ -13,16 +13,16 @@ type Pool struct {
 	chunks []*chunk // guarded by mu, like all below
 	// open has a bit for each chunk that is open and has a free page.
 	open     []uint64
-	released []int          // chunks without memory
-	byBase   map[Addr]int   // the chunk at an address
-	long     map[Addr]*long // runs that are mappings of their own
-	dead     []*long        // freed long runs, for Trim to unmap
-	deadSize int            // bytes of dead
-	inUse    int64          // pages
+	released []int        // chunks without memory
+	byBase   map[Addr]int // the chunk at an address
+	inUse    int64        // pages
+	deadSize int          // bytes of spaces.dead
 	spaces   *spaces
 
-	// draining is the number of draining chunks; written under mu.
+	// draining is the number of draining chunks, and choice counts how often some
+	// were chosen; written under mu.
 	draining atomic.Int32
+	choice   atomic.Uint32
 }
 
 // long is a run longer than a superchunk.
@@ -34,25 +34,31 @@ type long struct {
 	reserved int
 }
 
-// spaces are the mappings under the chunks. They are apart from the pool so that
-// they can be unmapped once nothing holds the pool any more.
+// spaces are all mappings of a pool, guarded by its mu. They are apart from it so
+// that they can be unmapped once nothing holds the pool any more.
 type spaces struct {
-	mu   sync.Mutex
-	list []mapping
+	regions []mapping      // the chunks are in
+	long    map[Addr]*long // runs that are mappings of their own
+	dead    []*long        // freed long runs, for Trim to unmap
 }
 
 func (s *spaces) unmap() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, m := range s.list {
+	for _, m := range s.regions {
 		m.unmap()
 	}
-	s.list = nil
+	for _, l := range s.long {
+		l.mapping.unmap()
+	}
+	for _, l := range s.dead {
+		l.mapping.unmap()
+	}
+	clear(s.long)
+	s.regions, s.dead = nil, nil
 }
 
 // New makes an empty pool. Memory is mapped when it is asked for.
 func New() *Pool {
-	p := &Pool{byBase: map[Addr]int{}, long: map[Addr]*long{}, spaces: &spaces{}}
+	p := &Pool{byBase: map[Addr]int{}, spaces: &spaces{long: map[Addr]*long{}}}
 	runtime.AddCleanup(p, (*spaces).unmap, p.spaces)
 	return p
 }
@@ -63,16 +69,9 @@ func New() *Pool {
 func (p *Pool) Close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.chunks, p.open, p.released, p.inUse = nil, nil, nil, 0
+	p.chunks, p.open, p.released, p.inUse, p.deadSize = nil, nil, nil, 0, 0
+	p.draining.Store(0)
 	clear(p.byBase)
-	for _, l := range p.long {
-		l.mapping.unmap()
-	}
-	for _, l := range p.dead {
-		l.mapping.unmap()
-	}
-	clear(p.long)
-	p.dead, p.deadSize = nil, 0
 	p.spaces.unmap()
 }
 
@@ -136,9 +135,7 @@ func (p *Pool) openChunk() {
 
 func (p *Pool) mapRegion() {
 	m, base := mapMemory(regionChunks * chunkBytes)
-	p.spaces.mu.Lock()
-	p.spaces.list = append(p.spaces.list, m)
-	p.spaces.mu.Unlock()
+	p.spaces.regions = append(p.spaces.regions, m)
 	first := len(p.chunks)
 	for i := range regionChunks {
 		c := newChunk(base + Addr(i*chunkBytes))
@@ -207,7 +204,7 @@ func (p *Pool) Stats() Stats {
 	defer p.mu.Unlock()
 	s := Stats{InUse: p.inUse * Size, Draining: int(p.draining.Load())}
 	s.Mapped = int64(len(p.chunks)-len(p.released)) * chunkBytes
-	for _, l := range p.long {
+	for _, l := range p.spaces.long {
 		s.Mapped += int64(l.pages) * Size
 	}
 	s.Mapped += int64(p.deadSize)

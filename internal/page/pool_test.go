@@ -90,7 +90,7 @@ func TestDrainedChunksAreGivenBack(t *testing.T) {
 	if got := p.Stats().Mapped; got < 20*chunkBytes {
 		t.Fatalf("%d bytes are mapped before anybody moved", got)
 	}
-	for p.Trim() > 0 || p.Draining() {
+	for p.Trim() > 0 || p.Draining() != 0 {
 		for i, a := range kept {
 			if p.Leaving(a) {
 				kept[i] = p.Alloc(1)

@@ -22,9 +22,9 @@ const (
 // system calls: call it in the background and hold no lock.
 func (p *Pool) Trim() int64 {
 	p.mu.Lock()
-	dead := p.dead
+	dead := p.spaces.dead
 	bytes := int64(p.deadSize)
-	p.dead, p.deadSize = nil, 0
+	p.spaces.dead, p.deadSize = nil, 0
 	chunks := p.wholeFree()
 	p.chooseDraining()
 	p.mu.Unlock()
@@ -92,6 +92,7 @@ func (p *Pool) chooseDraining() {
 	}
 	slices.SortFunc(open, func(a, b int) int { return cmp.Compare(p.chunks[b].nfree, p.chunks[a].nfree) })
 	target := max(used/drainTo, chunkPages)
+	before := p.draining.Load()
 	for _, i := range open {
 		c := p.chunks[i]
 		// Its own free pages go, and its used ones need room elsewhere.
@@ -102,6 +103,9 @@ func (p *Pool) chooseDraining() {
 		c.state = chunkDraining
 		p.draining.Add(1)
 		p.note(i)
+	}
+	if p.draining.Load() != before {
+		p.choice.Add(1)
 	}
 }
 
@@ -121,8 +125,15 @@ func (p *Pool) stopDraining() bool {
 	return true
 }
 
-// Draining says whether any chunk is to be left; cheap.
-func (p *Pool) Draining() bool { return p.draining.Load() > 0 }
+// Draining says whether any chunk is to be left: 0 when not, else a number that
+// is another one when chunks were added, so that a user who has left them all, but
+// for what can't be moved, need not look again. It is cheap.
+func (p *Pool) Draining() uint32 {
+	if p.draining.Load() == 0 {
+		return 0
+	}
+	return p.choice.Load()
+}
 
 // Leaving says whether the run at an address should be moved elsewhere, so that
 // its chunk can be given back. Long runs never are.

@@ -285,3 +285,34 @@ func walk(t *testing.T, c *redistest.Conn, options []string) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// TestLargeValuesArriveWhole reads and changes values that are too large to be
+// copied under a lock.
+func TestLargeValuesArriveWhole(t *testing.T) {
+	for _, network := range []string{"portable", "epoll"} {
+		t.Run(network, func(t *testing.T) {
+			c := redistest.Dial(t, "tcp", startBowline(t, "network", network))
+			sizes := []int{1 << 12, 1<<16 - 1, 1 << 16, 1<<16 + 1, 1 << 20, 9 << 20}
+			values := map[string]string{}
+			for i, n := range sizes {
+				key := fmt.Sprintf("k%d", i)
+				values[key] = strings.Repeat(string(rune('a'+i)), n)
+				c.Do("SET", key, values[key])
+			}
+			program := [][]string{{"GET", "k4"}, {"SET", "k4", "short", "GET"}, {"GET", "k4"}, {"GETDEL", "k5"}, {"GET", "k5"},
+				{"MGET", "k0", "k3", "k5", "k2", "k3"}, {"APPEND", "k2", "x"}, {"GETEX", "k2", "PERSIST"}, {"MULTI"}, {"GET", "k1"}, {"GET", "k2"}, {"DEL", "k2"}, {"EXEC"}, {"PING"}}
+			want := []any{values["k4"], values["k4"], "short", values["k5"], nil,
+				[]any{values["k0"], values["k3"], nil, values["k2"], values["k3"]}, int64(1<<16 + 1), values["k2"] + "x",
+				redistest.Simple("OK"), redistest.Simple("QUEUED"), redistest.Simple("QUEUED"), redistest.Simple("QUEUED"),
+				[]any{values["k1"], values["k2"] + "x", int64(1)}, redistest.Simple("PONG")}
+			for _, args := range program {
+				c.Send(args...)
+			}
+			for i, args := range program {
+				if got := c.Receive(); fmt.Sprint(got) != fmt.Sprint(want[i]) {
+					t.Errorf("%q: a reply of %d bytes, want %d", args, len(fmt.Sprint(got)), len(fmt.Sprint(want[i])))
+				}
+			}
+		})
+	}
+}

@@ -65,6 +65,10 @@ func (w *Worker) applyLocked(effects []applied) error {
 		replies.B = replies.B[:0]
 		w.ctx.DB, w.ctx.Name = a.db, a.spec.Name
 		a.handler(&w.ctx, a.args)
+		for _, r := range replies.Refs {
+			r.Done()
+		}
+		replies.Refs = nil
 		if len(replies.B) > 0 && replies.B[0] == '-' {
 			return fmt.Errorf("apply %s: %.200q", a.spec.Name, replies.B)
 		}

@@ -87,16 +87,18 @@ func (srv *Server) aboutServer() map[string]source {
 }
 
 func (srv *Server) aboutMemory() map[string]source {
-	used := func(o *shard.Overview) int64 { return o.Bytes() + int64(srv.process.MemoryBytes()) }
+	// What maxmemory limits is what used_memory shows.
+	used := (*shard.Overview).Bytes
 	limit := func() int64 { return srv.cfg.Int(config.MaxMemory) }
 	return map[string]source{
-		"used_memory":         countSource(used),
-		"used_memory_human":   func(b []byte, o *shard.Overview) []byte { return append(b, human(uint64(used(o)))...) },
-		"used_memory_dataset": countSource((*shard.Overview).Bytes),
-		"maxmemory":           numberSource(limit),
-		"maxmemory_human":     textSource(func() string { return human(uint64(limit())) }),
-		"maxmemory_policy":    textSource(func() string { return srv.cfg.String(config.MaxMemoryPolicy) }),
-		"mem_allocator":       fixed("go"),
+		"used_memory":          countSource(used),
+		"used_memory_human":    func(b []byte, o *shard.Overview) []byte { return append(b, human(uint64(used(o)))...) },
+		"used_memory_dataset":  countSource(used),
+		"used_memory_overhead": numberSource(srv.process.MemoryBytes),
+		"maxmemory":            numberSource(limit),
+		"maxmemory_human":      textSource(func() string { return human(uint64(limit())) }),
+		"maxmemory_policy":     textSource(func() string { return srv.cfg.String(config.MaxMemoryPolicy) }),
+		"mem_allocator":        fixed("go"),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/shard"
+	"github.com/bowline-kv/bowline/resp"
 )
 
 // hold keeps a reply back until what it tells of is safe.
@@ -58,6 +59,18 @@ func (s *Session) giveUp(i int) {
 	tail.Error(reply.NoReplicas)
 	shift := len(tail.B) - (end - start)
 	s.W.B = slices.Replace(s.W.B, start, end, tail.B...)
+	s.W.Refs = slices.DeleteFunc(s.W.Refs, func(r resp.Ref) bool {
+		if start <= r.At && r.At < end {
+			r.Done()
+			return true
+		}
+		return false
+	})
+	for j := range s.W.Refs {
+		if r := &s.W.Refs[j]; r.At >= end {
+			r.At += shift
+		}
+	}
 	for j := range s.holds[i:] {
 		h := &s.holds[i+j]
 		if h.start > start {
@@ -67,13 +80,55 @@ func (s *Session) giveUp(i int) {
 	}
 }
 
-// Sent takes the first n bytes, which were sent, out of W.B.
+// Parts visits what the first n bytes of W.B are together with the large values
+// between them, in the order in which they are to be sent.
+func (s *Session) Parts(n int, visit func(part []byte)) {
+	at := 0
+	for i := range s.W.Refs {
+		r := &s.W.Refs[i]
+		if r.At >= n {
+			break
+		}
+		visit(s.W.B[at:r.At])
+		visit(r.Bytes)
+		at = r.At
+	}
+	visit(s.W.B[at:n])
+}
+
+// Sent takes the first n bytes, which were sent or copied with the values
+// between them, out of W.
 func (s *Session) Sent(n int) {
 	s.W.B = s.W.B[:copy(s.W.B, s.W.B[n:])]
+	if len(s.W.Refs) > 0 {
+		s.sentRefs(n)
+	}
 	for i := range s.holds {
 		s.holds[i].start -= n
 		s.holds[i].end -= n
 	}
+}
+
+func (s *Session) sentRefs(n int) {
+	gone := 0
+	for i := range s.W.Refs {
+		r := &s.W.Refs[i]
+		if r.At < n {
+			r.Done()
+			gone++
+		} else {
+			r.At -= n
+		}
+	}
+	if s.W.Refs = slices.Delete(s.W.Refs, 0, gone); len(s.W.Refs) == 0 {
+		s.W.Refs = nil
+	}
+}
+
+// Discard forgets all replies: the connection is closed.
+func (s *Session) Discard() {
+	s.sentRefs(len(s.W.B) + 1)
+	s.W.B, s.holds = nil, nil
 }
 
 // Held says whether replies are kept back, and until when the first of them at

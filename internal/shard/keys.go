@@ -137,6 +137,12 @@ func (tx *Tx) SetRecord(name []byte, typ store.Type, value []byte, expireAt int6
 	tx.touched(name)
 }
 
+// Pin keeps a large value that a lookup has just found beyond the lock; false
+// when it is short and must be copied.
+func (tx *Tx) Pin(name []byte, e store.Entry) (store.Pinned, bool) {
+	return tx.table(tx.key(name).Slot).Pin(e)
+}
+
 // Append adds to an existing string and returns its new length.
 func (tx *Tx) Append(name, suffix []byte) int {
 	k := tx.key(name)

@@ -81,25 +81,16 @@ func (w *scan) stripe(sh *Shard) {
 	end := (w.at/store.SlotsPerTable + 1) * store.SlotsPerTable
 	t := sh.stripes[stripeOf(visitedSlot(w.at))].tables[w.tx.DB]
 	for t != nil && w.at < end {
-		s, ok := t.NextSlot(visitedSlot(w.at))
-		if !ok {
-			break
-		}
-		if n := visitNumber(s); n != w.at {
-			w.at, w.inner = n, 0
-		}
-		next, done := t.Scan(s, w.inner, w.left, func(k store.Key, e store.Entry) {
+		s, next, done := t.ScanTable(visitedSlot(w.at), w.inner, w.left, func(k store.Key, e store.Entry) {
 			w.left--
 			if !e.Expired(w.tx.Now) {
 				w.visit(k.Name, e)
 			}
 		})
-		if !done {
-			w.inner = next
-			return
+		if done {
+			break
 		}
-		w.at, w.inner = w.at+1, 0
-		if w.left <= 0 {
+		if w.at, w.inner = visitNumber(s), next; w.left <= 0 {
 			return
 		}
 	}
@@ -154,6 +145,7 @@ func (tx *Tx) expireStripe(st *stripe, limit int) (more bool) {
 		for n := 0; ; n++ {
 			k, due := t.Due(tx.Now)
 			if !due {
+				more = more || t.Behind(tx.Now)
 				break
 			}
 			if n == limit {

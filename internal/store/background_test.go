@@ -18,7 +18,12 @@ func TestMemoryComesBack(t *testing.T) {
 		}
 		m.set(keyFor(i%SlotsPerTable, numbered(i)), String, value, at)
 	}
+	// One that can move, and one that can't, as it is being read.
 	m.set(keyFor(0, "large"), String, make([]byte, 20_000), 0)
+	m.set(keyFor(1, "larger"), String, make([]byte, PinnedMin), 0)
+	if err := m.pin(keyFor(1, "larger")); err != nil {
+		t.Fatal(err)
+	}
 	peak := m.pool.Stats()
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := range keys {
@@ -49,6 +54,9 @@ func TestMemoryComesBack(t *testing.T) {
 	}
 	m.now += keys
 	if err := m.due(); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.unpin(0); err != nil {
 		t.Fatal(err)
 	}
 	mustCheck(t, m)

@@ -35,8 +35,7 @@ func (t *Table) Load(k *Key) {
 	}
 	// Without a match the answer is the first cell's record, which does no harm.
 	r := l.ref(bits.TrailingZeros32(m) % lineCells)
-	slab := &t.slabs[r.slab()]
-	at := slab.addr + page.Addr(r.slot()*int(classes[slab.class%classesMax].size))
+	at := t.addrOf(r)
 	at.Prefetch()
 	(at + lineBytes).Prefetch()
 }

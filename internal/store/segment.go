@@ -180,11 +180,24 @@ func (t *Table) resize(n uint32, pages uint8) {
 	t.dropLines(&old)
 }
 
+// expect asks for the records of a line, so that reading them does not mean
+// waiting for one after the other.
+func (t *Table) expect(l *line) {
+	for i := range lineCells {
+		if r := l.ref(i); r != 0 {
+			t.addrOf(r).Prefetch()
+		}
+	}
+}
+
 // refresh reads the records for the path bits from the segment's depth on.
 func (t *Table) refresh(s *segment) {
 	s.base, s.mask = s.depth, extraMask
 	for h := range uint32(s.lines) {
 		l := s.line(h)
+		if h+1 < uint32(s.lines) {
+			t.expect(s.line(h + 1))
+		}
 		for i := range lineCells {
 			if r := l.ref(i); r != 0 {
 				l.setExtra(i, s.extraOf(t.pathAt(r)))

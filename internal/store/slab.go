@@ -51,6 +51,12 @@ func (t *Table) bytes(r ref) []byte {
 	return slotAt(s.addr+page.Addr(r.slot()*size), size)
 }
 
+// addrOf is the address of a slot.
+func (t *Table) addrOf(r ref) page.Addr {
+	s := &t.slabs[r.slab()]
+	return s.addr + page.Addr(r.slot()*int(classes[s.class%classesMax].size))
+}
+
 func (t *Table) classOfRef(r ref) class { return t.slabs[r.slab()].class }
 
 // allocSlot takes a slot of a class. Its bytes are what was left in it.
@@ -117,7 +123,7 @@ func (t *Table) newSlab(c class) uint32 {
 		}
 		n = uint32(len(t.slabs))
 		if n == slabsMax {
-			panic("BUG: a table has more than 32 GiB of records")
+			panic("BUG: a stripe has more than 32 GiB of small records")
 		}
 		t.slabs = append(t.slabs, slab{})
 	}

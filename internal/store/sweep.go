@@ -7,8 +7,10 @@ type sweep struct {
 	slab    uint32
 	segment uint32
 	large   uint32
-	// pass: a pass over all slabs is on its way.
+	// pass: a pass over all pages is on its way.
 	pass bool
+	// left is the choice of chunks that the last pass left; see page.Pool.Draining.
+	left uint32
 }
 
 // Step does background work of the table: it moves the records of mostly empty
@@ -17,10 +19,11 @@ type sweep struct {
 // may move or look at, 100 of which take some 10 us; more says that work is left.
 func (t *Table) Step(budget int) (more bool) {
 	if !t.sweep.pass {
-		if !t.wasteful() && !t.pool.Draining() {
+		draining := t.pool.Draining()
+		if (draining == 0 || draining == t.sweep.left) && !t.wasteful() {
 			return false
 		}
-		t.sweep = sweep{pass: true}
+		t.sweep = sweep{pass: true, left: draining}
 	}
 	for budget > 0 {
 		switch {
@@ -64,10 +67,11 @@ func (t *Table) sweepSlab(n uint32) (cost int) {
 		return 1
 	}
 	info := classes[s.class]
-	if t.wastes(s.class) && s.live <= info.slots*5/8 {
+	// Of the slabs of a class that wastes a quarter, one is at least as empty.
+	if t.wastes(s.class) && s.live <= info.slots*3/4 {
 		return t.evacuate(n)
 	}
-	if t.pool.Draining() && t.pool.Leaving(s.addr) {
+	if t.pool.Draining() != 0 && t.pool.Leaving(s.addr) {
 		s.addr = t.movePages(s.addr, int(info.pages))
 		return 10 * int(info.pages)
 	}
@@ -114,7 +118,7 @@ func (t *Table) moveRecord(from ref, b []byte, h header, c class) {
 }
 
 func (t *Table) sweepSegment(s *segment) (cost int) {
-	if s.pages == 0 || !t.pool.Draining() || !t.pool.Leaving(s.addr) {
+	if s.pages == 0 || t.pool.Draining() == 0 || !t.pool.Leaving(s.addr) {
 		return 1
 	}
 	s.addr = t.movePages(s.addr, int(s.pages))
@@ -122,7 +126,7 @@ func (t *Table) sweepSegment(s *segment) (cost int) {
 }
 
 func (t *Table) sweepLarge(l *large) (cost int) {
-	if l.addr == 0 || l.hold != nil || !t.pool.Draining() || !t.pool.Leaving(l.addr) {
+	if l.addr == 0 || l.hold != nil || t.pool.Draining() == 0 || !t.pool.Leaving(l.addr) {
 		return 1
 	}
 	l.addr = t.movePages(l.addr, int(l.pages))

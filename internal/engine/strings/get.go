@@ -9,7 +9,7 @@ import (
 
 func get(c *engine.Ctx, args engine.Args) {
 	if e, ok := c.StringForRead(args[1]); ok {
-		c.W.Bulk(e.Value)
+		c.Value(args[1], e)
 	}
 }
 
@@ -30,7 +30,7 @@ func mGet(c *engine.Ctx, args engine.Args) {
 	c.W.Array(len(args) - 1)
 	for _, key := range args[1:] {
 		if e, ok := c.Lookup(key); ok && e.Type == store.String {
-			c.W.Bulk(e.Value)
+			c.Value(key, e)
 		} else {
 			c.W.Null()
 		}
@@ -43,7 +43,7 @@ func getDel(c *engine.Ctx, args engine.Args) {
 	if !ok {
 		return
 	}
-	c.W.Bulk(e.Value)
+	c.Value(key, e)
 	c.Delete(key)
 	c.EmitDel(key)
 	c.Notify(shard.NotifyGeneric, "del", key)
@@ -67,7 +67,7 @@ func getEx(c *engine.Ctx, args engine.Args) {
 			return
 		}
 	}
-	c.W.Bulk(e.Value)
+	c.Value(key, e)
 	switch {
 	case o.expiry != nil && at <= c.Now:
 		c.Delete(key)

@@ -32,7 +32,7 @@ func set(c *engine.Ctx, args engine.Args) {
 	}
 	if o.get { // before the old value is overwritten
 		if found {
-			c.W.Bulk(old.Value)
+			c.Value(key, old)
 		} else {
 			c.W.Null()
 		}
@@ -94,7 +94,7 @@ func getSet(c *engine.Ctx, args engine.Args) {
 		c.Error(reply.WrongType)
 		return
 	default:
-		c.W.Bulk(e.Value)
+		c.Value(args[1], e)
 	}
 	put(c, args[1], args[2], 0)
 }
