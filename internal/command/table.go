@@ -248,7 +248,7 @@ var table = [Count]Spec{
 		Group: "bitmap", Since: "2.6.0",
 		Summary:    "Counts the one bits of a string or of a part of it",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "index", Type: "block", KeySpec: -1,
@@ -284,7 +284,7 @@ var table = [Count]Spec{
 		Group:   "bitmap", Since: "3.2.0",
 		Summary:    "Reads and changes integers of any width inside a string",
 		Complexity: "O(1) per operation",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "operation", Type: "oneof", KeySpec: -1,
@@ -351,7 +351,7 @@ var table = [Count]Spec{
 		Group: "bitmap", Since: "6.0.0",
 		Summary:    "Reads integers of any width inside a string",
 		Complexity: "O(1) per operation",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "encoding_offset", Type: "block", KeySpec: -1,
@@ -376,7 +376,7 @@ var table = [Count]Spec{
 		Group: "bitmap", Since: "2.6.0",
 		Summary:    "Combines strings bit by bit and stores the outcome",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "operation", Type: "string", KeySpec: -1},
 			{Name: "destkey", Type: "key", KeySpec: 0},
@@ -396,7 +396,7 @@ var table = [Count]Spec{
 		Group: "bitmap", Since: "2.8.7",
 		Summary:    "Finds the first bit of a value in a string",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "bit", Type: "integer", KeySpec: -1},
@@ -1851,7 +1851,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "6.2.0",
 		Summary:    "Copies a value to another key",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "source", Type: "key", KeySpec: 0},
 			{Name: "destination", Type: "key", KeySpec: 1},
@@ -1949,7 +1949,7 @@ var table = [Count]Spec{
 		SinceValkey: true,
 		Summary:     "Deletes a string if it has the given value",
 		Complexity:  "O(1)",
-		Locks:       LocksKeys, State: Planned,
+		Locks:       LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "value", Type: "string", KeySpec: -1},
@@ -3145,7 +3145,7 @@ var table = [Count]Spec{
 		Group: "bitmap", Since: "2.2.0",
 		Summary:    "Reads one bit of a string",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "offset", Type: "integer", KeySpec: -1},
@@ -3214,7 +3214,7 @@ var table = [Count]Spec{
 		Group: "string", Since: "2.4.0",
 		Summary:    "Reads a part of a string",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "start", Type: "integer", KeySpec: -1},
@@ -4208,7 +4208,7 @@ var table = [Count]Spec{
 		Group: "string", Since: "7.0.0",
 		Summary:    "Finds the longest common subsequence of two strings",
 		Complexity: "O(N*M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key1", Type: "key", KeySpec: 0},
 			{Name: "key2", Type: "key", KeySpec: 0},
@@ -4793,7 +4793,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "1.0.0",
 		Summary:    "Moves a key to another database",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "db", Type: "integer", KeySpec: -1},
@@ -4860,7 +4860,7 @@ var table = [Count]Spec{
 		Group:      "generic", Since: "2.2.3",
 		Summary:    "How a value is kept",
 		Complexity: "that of the subcommand",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDObjectEncoding: {
 		Name: "object|encoding", Arity: 3,
@@ -4874,7 +4874,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "2.2.3",
 		Summary:    "Names the representation of a value",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -4891,7 +4891,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "4.0.0",
 		Summary:    "Estimates how often a key is used",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -4903,7 +4903,7 @@ var table = [Count]Spec{
 		Group:      "generic", Since: "6.2.0",
 		Summary:    "Lists the subcommands of OBJECT",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDObjectIdletime: {
 		Name: "object|idletime", Arity: 3,
@@ -4917,7 +4917,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "2.2.3",
 		Summary:    "Tells how long a key was not used",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -4934,7 +4934,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "2.2.3",
 		Summary:    "Counts the references to a value",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -5337,7 +5337,7 @@ var table = [Count]Spec{
 		Group:      "generic", Since: "1.0.0",
 		Summary:    "Names some key",
 		Complexity: "O(1)",
-		Locks:      LocksAll, State: Planned,
+		Locks:      LocksAll, State: Working,
 	},
 	IDReadonly: {
 		Name: "readonly", Arity: 1,
@@ -5369,7 +5369,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "1.0.0",
 		Summary:    "Gives a key another name, replacing what was there",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "newkey", Type: "key", KeySpec: 1},
@@ -5387,7 +5387,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "1.0.0",
 		Summary:    "Gives a key another name if that one is free",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "newkey", Type: "key", KeySpec: 1},
@@ -6264,7 +6264,7 @@ var table = [Count]Spec{
 		Group: "bitmap", Since: "2.2.0",
 		Summary:    "Writes one bit of a string",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "offset", Type: "integer", KeySpec: -1},
@@ -6317,7 +6317,7 @@ var table = [Count]Spec{
 		Group: "string", Since: "2.2.0",
 		Summary:    "Overwrites a part of a string",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "offset", Type: "integer", KeySpec: -1},
@@ -6849,7 +6849,7 @@ var table = [Count]Spec{
 		DocFlags:        []string{"deprecated"},
 		DeprecatedSince: "2.0.0",
 		ReplacedBy:      "GETRANGE",
-		Locks:           LocksKeys, State: Planned,
+		Locks:           LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "start", Type: "integer", KeySpec: -1},
@@ -6920,7 +6920,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "4.0.0",
 		Summary:    "Exchanges two databases",
 		Complexity: "O(N)",
-		Locks:      LocksAll, State: Planned,
+		Locks:      LocksAll, State: Working,
 		Arguments: []Argument{
 			{Name: "index1", Type: "integer", KeySpec: -1},
 			{Name: "index2", Type: "integer", KeySpec: -1},

@@ -35,6 +35,8 @@ type Ctx struct {
 	Name string
 	// Config holds the settings.
 	Config *config.Config
+	// Clustered says whether the node is a member of a cluster.
+	Clustered func() bool
 	// NowMicros is Tx.Now with more precision: unix microseconds.
 	NowMicros int64
 

@@ -20,6 +20,7 @@ var ranks = map[string]int{
 	"internal/shard": 4,
 
 	"internal/engine":         5,
+	"internal/engine/bitmaps": 6,
 	"internal/engine/keys":    6,
 	"internal/engine/strings": 6,
 	"internal/session":        6,

@@ -2,6 +2,7 @@ package player
 
 import (
 	"strconv"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -17,7 +18,7 @@ type Generator struct {
 var excludedGroups = map[string]bool{"connection": true, "server": true, "cluster": true, "pubsub": true, "scripting": true, "transactions": true}
 
 // included are commands of those groups that are about keys after all.
-var included = map[string]bool{"dbsize": true, "flushdb": true, "flushall": true}
+var included = map[string]bool{"dbsize": true, "flushdb": true, "flushall": true, "swapdb": true}
 
 // excluded commands are played elsewhere.
 var excluded = map[string]bool{"scan": true}
@@ -27,11 +28,20 @@ func NewGenerator() *Generator {
 	g := &Generator{}
 	for s := range command.All() {
 		if s.State == command.Working && s.Parent == nil && s.Subcommands == nil && !excluded[s.Name] &&
-			(!excludedGroups[s.Group] || included[s.Name]) {
+			(!excludedGroups[s.Group] || included[s.Name]) && inOracle(s.Since) {
 			g.specs = append(g.specs, s)
 		}
 	}
 	return g
+}
+
+// inOracle says whether the version of redis-server that programs are compared
+// with has what came with a version.
+func inOracle(since string) bool {
+	major, rest, _ := strings.Cut(since, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	m, _ := strconv.Atoi(major)
+	return m < 7 || m == 7 && minor == "0"
 }
 
 // Names lists the commands that take part.
@@ -47,7 +57,7 @@ func (g *Generator) Names() []string {
 // the edges; texts that look like numbers or options.
 var (
 	someKeys    = []string{"a", "b", "c", "{t}x", "", "k\x00\xff"}
-	someStrings = []string{"", "v", "hello", "10", "-3", "9223372036854775807", "-9223372036854775808", "007", "1.5", "3.0e2", " 1", "\r\n\x00"}
+	someStrings = []string{"", "v", "\xff\xff\x0f", "hello", "10", "-3", "9223372036854775807", "-9223372036854775808", "007", "1.5", "3.0e2", " 1", "\r\n\x00"}
 	someInts    = []string{"0", "1", "-1", "7", "12", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "x", "", "1.0"}
 	someDoubles = []string{"0", "1.5", "-2.25", "3.0e3", "1e400", "inf", "-inf", "nan", "0.1", "0x1p3", "x", "", "10.000000000000000001"}
 	someGlobs   = []string{"*", "?", "[a-b]", "\\a", "{t}*", "k*", "[^a]", "x*y"}
@@ -55,7 +65,18 @@ var (
 	// command runs.
 	someSpans  = []string{"100000", "2000000", "0", "-1", "9223372036854775807", "9223372036854775", "x"}
 	someStamps = []string{"1", "33177117420", "33177117420000", "0", "-5", "9223372036854775807", "x"}
-	someNoise  = []string{"NX", "XX", "GET", "KEEPTTL", "GT", "foo", "", "-1"}
+	// Arguments that take few values, by name and type.
+	someValues = map[string][]string{
+		"bit integer":            {"0", "1", "1", "2", "x"},
+		"db integer":             {"0", "1", "2", "3", "16", "-1", "99999999999", "x"},
+		"destination-db integer": {"0", "1", "2", "3", "16", "-1", "99999999999", "x"},
+		"encoding string":        {"i8", "u8", "i64", "u63", "i1", "u1", "i5", "u13", "i33", "u64", "i0", "x", ""},
+		"index1 integer":         {"0", "1", "2", "16", "x"},
+		"index2 integer":         {"0", "1", "2", "-1", "99999999999"},
+		"operation string":       {"AND", "OR", "XOR", "NOT", "and", "foo"},
+		"offset integer":         {"0", "1", "5", "7", "8", "31", "64", "100", "#0", "#1", "#3", "-1", "9223372036854775807", "x", ""},
+	}
+	someNoise = []string{"NX", "XX", "GET", "KEEPTTL", "GT", "foo", "", "-1"}
 )
 
 // Programs generates programs of up to n commands.
@@ -109,11 +130,20 @@ func appendArgument(t *rapid.T, args []string, a *command.Argument) []string {
 
 func appendValue(t *rapid.T, args []string, a *command.Argument) []string {
 	pick := func(from []string) []string { return append(args, rapid.SampledFrom(from).Draw(t, a.Name)) }
+	if values := someValues[a.Name+" "+a.Type]; values != nil {
+		return pick(values)
+	}
 	switch a.Type {
 	case "pure-token":
 		return args
 	case "oneof":
-		return appendArgument(t, args, &a.Arguments[rapid.IntRange(0, len(a.Arguments)-1).Draw(t, a.Name)])
+		known := make([]*command.Argument, 0, len(a.Arguments))
+		for i := range a.Arguments {
+			if inOracle(a.Arguments[i].Since) {
+				known = append(known, &a.Arguments[i])
+			}
+		}
+		return appendArgument(t, args, rapid.SampledFrom(known).Draw(t, a.Name))
 	case "block":
 		for i := range a.Arguments {
 			args = appendArgument(t, args, &a.Arguments[i])

@@ -91,7 +91,14 @@ func TestRandomProgramsAnswerAsRedis(t *testing.T) {
 	for _, key := range someKeys {
 		state = append(state, []string{"TYPE", key}, []string{"GET", key}, []string{"PEXPIRETIME", key})
 	}
-	state = append(state, []string{"DBSIZE"}, []string{"KEYS", "*"}, []string{"FLUSHALL"})
+	state = append(state, []string{"DBSIZE"}, []string{"KEYS", "*"})
+	for _, db := range []string{"1", "2", "3"} {
+		state = append(state, []string{"SELECT", db}, []string{"KEYS", "*"})
+		for _, key := range someKeys {
+			state = append(state, []string{"GET", key}, []string{"PEXPIRETIME", key})
+		}
+	}
+	state = append(state, []string{"SELECT", "0"}, []string{"FLUSHALL"})
 	forBothProtocols(t, func(t *testing.T, proto int) {
 		p := pair(t, proto)
 		programs := g.Programs(programLength)

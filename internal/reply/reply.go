@@ -25,9 +25,35 @@ const (
 	InvalidCursor  = "ERR invalid cursor"
 	DBIndex        = "ERR DB index is out of range"
 	InvalidDBIndex = "ERR invalid DB index"
+	FirstDBIndex   = "ERR invalid first DB index"
+	SecondDBIndex  = "ERR invalid second DB index"
+	NoSuchKey      = "ERR no such key"
+	SameObject     = "ERR source and destination objects are the same"
 
 	ExpireNXConflict = "ERR NX and XX, GT or LT options at the same time are not compatible"
 	ExpireGTConflict = "ERR GT and LT options at the same time are not compatible"
+)
+
+// Errors of OBJECT.
+const (
+	policySwitch       = ". Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust."
+	IdleTimeUntracked  = "ERR An LFU maxmemory policy is selected, idle time not tracked" + policySwitch
+	FrequencyUntracked = "ERR An LFU maxmemory policy is not selected, access frequency not tracked" + policySwitch
+)
+
+// Errors of strings and bitmaps.
+const (
+	OffsetOutOfRange  = "ERR offset is out of range"
+	BitOffset         = "ERR bit offset is not an integer or out of range"
+	BitValue          = "ERR bit is not an integer or out of range"
+	BitArgument       = "ERR The bit argument must be 1 or 0."
+	BitfieldType      = "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is."
+	BitfieldOverflow  = "ERR Invalid OVERFLOW type specified"
+	BitfieldReadOnly  = "ERR BITFIELD_RO only supports the GET subcommand"
+	BitopNot          = "ERR BITOP NOT must be called with a single source key."
+	LCSNotStrings     = "ERR The specified keys must contain string values"
+	LCSLengthAndIndex = "ERR If you want both the length and indexes, please just use IDX."
+	LCSMemory         = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len"
 )
 
 // Errors of connections and authentication.
@@ -63,6 +89,9 @@ const (
 const (
 	ClusterDisabled  = "ERR This instance has cluster support disabled"
 	ClusterSelect    = "ERR SELECT is not allowed in cluster mode"
+	ClusterMove      = "ERR MOVE is not allowed in cluster mode"
+	ClusterSwapDB    = "ERR SWAPDB is not allowed in cluster mode"
+	ClusterCopy      = "ERR Copying to another database is not allowed in cluster mode"
 	ClusterSlotUnset = "CLUSTERDOWN Hash slot not served"
 	ClusterDown      = "CLUSTERDOWN The cluster is down"
 	MasterDown       = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
@@ -77,6 +106,17 @@ const (
 // first two that differ.
 func CrossSlot(a, b int) string {
 	return "CROSSSLOT Keys in request don't hash to the same slot (slots " + strconv.Itoa(a) + " and " + strconv.Itoa(b) + ")"
+}
+
+// Outside is the reply to a number that is not between two bounds.
+func Outside(low, high int64) string {
+	return "ERR value is out of range, value must between " + strconv.FormatInt(low, 10) + " and " + strconv.FormatInt(high, 10)
+}
+
+// BitopSources is the reply to an operation of BITOP (upper-case name) that needs
+// more source keys than it got.
+func BitopSources(operation string) string {
+	return "ERR BITOP " + operation + " must be called with at least two source keys."
 }
 
 // UnknownNode is the reply to a node id that is not in the map.

@@ -44,6 +44,7 @@ func init() { // not a literal: the handlers of CLUSTER are made by a call
 		"info":                    info,
 		"multi":                   multi,
 		"bowline|relay":           relayed,
+		"object|help":             objectHelp,
 		"psubscribe":              subscribeTo(pattern),
 		"publish":                 publish,
 		"pubsub|channels":         listChannels(channel),
@@ -114,6 +115,15 @@ func configHelp(_ *Worker, s *session.Session, _ [][]byte) {
 		"GET <pattern> [<pattern> ...]", "Return the parameters that match, with their values.",
 		"RESETSTAT", "Set the counters that INFO shows to zero.",
 		"SET <parameter> <value> [<parameter> <value> ...]", "Change parameters, all of them or none.",
+	})
+}
+
+func objectHelp(_ *Worker, s *session.Session, _ [][]byte) {
+	writeHelp(s, "OBJECT", []string{
+		"ENCODING <key>", "Name the representation that Redis would have chosen for the value.",
+		"FREQ <key>", "Estimate how often the key is used, on a logarithmic scale.",
+		"IDLETIME <key>", "Return the seconds since the key was last used.",
+		"REFCOUNT <key>", "Return the number of references to the value.",
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	gostrings "strings"
 
 	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/engine/bitmaps"
 	"github.com/bowline-kv/bowline/internal/engine/keys"
 	"github.com/bowline-kv/bowline/internal/engine/strings"
 	"github.com/bowline-kv/bowline/internal/metrics"
@@ -32,8 +33,9 @@ func TestEveryWorkingCommandHasOneHandler(t *testing.T) {
 			handled[name]++
 		}
 	}
-	count(names(strings.Handlers))
+	count(names(bitmaps.Handlers))
 	count(names(keys.Handlers))
+	count(names(strings.Handlers))
 	count(names(session.Handlers))
 	count(names(handlers))
 	for spec := range command.All() {

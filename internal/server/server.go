@@ -11,6 +11,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
+	"github.com/bowline-kv/bowline/internal/engine/bitmaps"
 	"github.com/bowline-kv/bowline/internal/engine/keys"
 	"github.com/bowline-kv/bowline/internal/engine/strings"
 	"github.com/bowline-kv/bowline/internal/metrics"
@@ -112,11 +113,10 @@ func New(o Options) *Server {
 	srv.space.SetHooks(srv.hooks)
 	srv.registry = session.NewRegistry(srv)
 	srv.registry.OnRemove(srv.forget)
-	for name, h := range strings.Handlers {
-		srv.route(name).keys = h
-	}
-	for name, h := range keys.Handlers {
-		srv.route(name).keys = h
+	for _, family := range []map[string]engine.Handler{bitmaps.Handlers, keys.Handlers, strings.Handlers} {
+		for name, h := range family {
+			srv.route(name).keys = h
+		}
 	}
 	for name, h := range session.Handlers {
 		srv.route(name).session = h

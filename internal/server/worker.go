@@ -36,6 +36,7 @@ func (srv *Server) NewExecutor() session.Executor {
 	w := &Worker{srv: srv}
 	w.ctx.Tx = srv.space.NewTx()
 	w.ctx.Config = srv.cfg
+	w.ctx.Clustered = func() bool { return srv.cluster.Load() != nil }
 	srv.mu.Lock()
 	srv.workers = append(srv.workers, w)
 	srv.mu.Unlock()

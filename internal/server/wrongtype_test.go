@@ -26,6 +26,7 @@ func TestStringCommandsRefuseOtherTypes(t *testing.T) {
 		"append":      {[]string{"l", "x"}, reply.WrongType},
 		"decr":        {[]string{"l"}, reply.WrongType},
 		"decrby":      {[]string{"l", "2"}, reply.WrongType},
+		"delifeq":     {[]string{"l", "any bytes"}, reply.WrongType},
 		"get":         {[]string{"l"}, reply.WrongType},
 		"getdel":      {[]string{"l"}, reply.WrongType},
 		"getex":       {[]string{"l", "EX", "10"}, reply.WrongType},

@@ -13,6 +13,9 @@ const (
 	CauseEvicted
 	// CauseFlushed: its whole database was emptied; the hook gets no key.
 	CauseFlushed
+	// CauseSwapped: its whole database was exchanged for another; the hook gets no
+	// key. See [SwapHooks].
+	CauseSwapped
 )
 
 // NotifyClass is a class of keyspace notifications, one bit each, in the order

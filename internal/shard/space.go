@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -98,7 +97,6 @@ func NewSpace(o Options) *Space {
 	sp := &Space{databases: max(o.Databases, 1), seed: o.Seed, hooks: o.Hooks, waits: o.NewLog != nil}
 	if sp.pool = o.Pool; sp.pool == nil {
 		sp.pool = page.New()
-		runtime.AddCleanup(sp, (*page.Pool).Close, sp.pool)
 	}
 	memory := memoryDefault
 	sp.memory.Store(&memory)

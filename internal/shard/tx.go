@@ -29,6 +29,7 @@ type Tx struct {
 	// effects is the record that grows while the handler runs.
 	effects []byte
 	changes uint64
+	moved   []byte // a value on its way; see CopyRecord
 	dice    uint64 // see random
 	// positions are what the reply depends on, at most one a shard.
 	positions []Position

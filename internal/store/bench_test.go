@@ -242,6 +242,29 @@ func BenchmarkLongestInsert(b *testing.B) {
 	}
 }
 
+// BenchmarkWalk is the time per key of a walk over everything, ten keys a call.
+func BenchmarkWalk(b *testing.B) {
+	benchFilled(b, func(b *testing.B, s *space, keys int) {
+		n := 0
+		for i := 0; n < b.N; i++ {
+			var c Cursor
+			for at, done := slot.ID(i%Stripes), false; !done; {
+				at, c, done = s.tables[i%Stripes].ScanTable(at, c, 10, func(Key, Entry) { n++ })
+			}
+		}
+	})
+}
+
+// BenchmarkWalkSlot is the time of a walk over one slot.
+func BenchmarkWalkSlot(b *testing.B) {
+	benchFilled(b, func(b *testing.B, s *space, keys int) {
+		for i := 0; b.Loop(); i++ {
+			at := slot.ID(order(i, slot.Count))
+			s.tables[StripeOf(at)].Scan(at, 0, keys, func(Key, Entry) {})
+		}
+	})
+}
+
 func BenchmarkKeyOnly(b *testing.B) {
 	s := newSpace(b)
 	var sum uint64

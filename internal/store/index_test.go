@@ -21,7 +21,7 @@ func mustCheck(t *testing.T, m *model) {
 // down again, with walks on the way.
 func TestOneSlotMayHoldEverything(t *testing.T) {
 	m := newModel(t.Cleanup)
-	const keys = 60_000
+	const keys = 30_000
 	for i := range keys {
 		m.set(keyFor(7, numbered(i)), String, []byte("v"), 0)
 		if i%500 == 0 {
@@ -64,6 +64,15 @@ func TestOneSlotMayHoldEverything(t *testing.T) {
 	mustCheck(t, m)
 	if m.table.dir.bits != 0 || m.table.Footprint() != 0 {
 		t.Fatalf("an empty table has %d bits and %d bytes", m.table.dir.bits, m.table.Footprint())
+	}
+	// What was given up is used again.
+	segments := len(m.table.segs)
+	for i := range keys {
+		m.set(keyFor(100+i%2, numbered(i)), String, nil, 0)
+	}
+	mustCheck(t, m)
+	if got := len(m.table.segs); got > segments+2 || len(m.table.dir.subs) != 2 {
+		t.Fatalf("%d segments, %d before; %d directories of slots", got, segments, len(m.table.dir.subs))
 	}
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/bowline-kv/bowline/slot"
@@ -124,6 +125,7 @@ func (w *walk) segment(s *segment) bool {
 		return true
 	}
 	for h := home(uint16(w.at.tag), s.lines); h < uint32(s.lines); h++ {
+		w.expect(s, h+linesAhead)
 		w.line(s, h)
 		if w.want > 0 || s.depth > cursorDepth || h+1 == uint32(s.lines) {
 			continue
@@ -137,6 +139,22 @@ func (w *walk) segment(s *segment) bool {
 		}
 	}
 	return true
+}
+
+// linesAhead is how far ahead of the walk records are asked for.
+const linesAhead = 2
+
+// expect asks for the records of a line that the walk will come to.
+func (w *walk) expect(s *segment, h uint32) {
+	if h >= uint32(s.lines) {
+		return
+	}
+	l := s.line(h)
+	for i := range lineCells {
+		if r := l.ref(i); r != 0 && !(w.one && w.elsewhere(s, l.get(i))) {
+			w.t.addrOf(r).Prefetch()
+		}
+	}
 }
 
 // line visits the cells whose first home a line is, wherever they are.
@@ -199,7 +217,6 @@ func (t *Table) NextSlot(s slot.ID) (slot.ID, bool) {
 
 // Each visits every key. visit must not change the table.
 func (t *Table) Each(visit func(k Key, e Entry)) {
-	for i := range t.segs {
-		t.segs[i].each(func(c cell) { visit(t.keyAt(c.ref), t.entry(c.ref)) })
-	}
+	w := walk{t: t, want: math.MaxInt, visit: visit}
+	w.run()
 }

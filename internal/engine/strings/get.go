@@ -1,6 +1,8 @@
 package strings
 
 import (
+	"bytes"
+
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/shard"
@@ -47,6 +49,22 @@ func getDel(c *engine.Ctx, args engine.Args) {
 	c.Delete(key)
 	c.EmitDel(key)
 	c.Notify(shard.NotifyGeneric, "del", key)
+}
+
+// delIfEqual is DELIFEQ of Valkey.
+func delIfEqual(c *engine.Ctx, args engine.Args) {
+	key := args[1]
+	e, found, ok := c.StringForWrite(key)
+	switch {
+	case !ok:
+	case !found || !bytes.Equal(e.Value, args[2]):
+		c.W.Int(0)
+	default:
+		c.Delete(key)
+		c.EmitDel(key)
+		c.Notify(shard.NotifyGeneric, "del", key)
+		c.W.Int(1)
+	}
 }
 
 // getEx parses all of its options before it looks for the key, but judges the

@@ -11,6 +11,7 @@ type options struct {
 	expiry  []byte // nil: none given
 	unit    engine.Unit
 	nx, xx  bool
+	ifEqual []byte // the value that the key must have; nil: not asked for
 	get     bool
 	keepTTL bool
 	persist bool
@@ -37,10 +38,13 @@ func parseOptions(c *engine.Ctx, args engine.Args, allowed optionSet) (o options
 			o.expiry, o.unit = args[i], unit
 		case allowed == getExOptions && command.IsToken(arg, "PERSIST") && o.expiry == nil:
 			o.persist = true
-		case allowed == setOptions && command.IsToken(arg, "NX") && !o.xx:
+		case allowed == setOptions && command.IsToken(arg, "NX") && !o.xx && o.ifEqual == nil:
 			o.nx = true
-		case allowed == setOptions && command.IsToken(arg, "XX") && !o.nx:
+		case allowed == setOptions && command.IsToken(arg, "XX") && !o.nx && o.ifEqual == nil:
 			o.xx = true
+		case allowed == setOptions && command.IsToken(arg, "IFEQ") && !o.nx && !o.xx && o.ifEqual == nil && i+1 < len(args):
+			i++
+			o.ifEqual = args[i]
 		case allowed == setOptions && command.IsToken(arg, "GET"):
 			o.get = true
 		case allowed == setOptions && command.IsToken(arg, "KEEPTTL") && o.expiry == nil:

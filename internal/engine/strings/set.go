@@ -1,6 +1,8 @@
 package strings
 
 import (
+	"bytes"
+
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
@@ -30,6 +32,10 @@ func set(c *engine.Ctx, args engine.Args) {
 	} else {
 		old, found = c.Find(key)
 	}
+	if o.ifEqual != nil && found && old.Type != store.String {
+		c.Error(reply.WrongType)
+		return
+	}
 	if o.get { // before the old value is overwritten
 		if found {
 			c.Value(key, old)
@@ -37,7 +43,7 @@ func set(c *engine.Ctx, args engine.Args) {
 			c.W.Null()
 		}
 	}
-	if o.nx && found || o.xx && !found {
+	if o.nx && found || o.xx && !found || o.ifEqual != nil && !(found && bytes.Equal(old.Value, o.ifEqual)) {
 		if !o.get {
 			c.W.Null()
 		}
