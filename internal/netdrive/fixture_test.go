@@ -24,19 +24,21 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience bounds every wait; nothing is expected to need it.
 const patience = 30 * time.Second
 
-// host is the process of the sessions: open, with nothing to tell.
-type host struct{}
+// host is the process of the sessions: open, with a log that is durable up to a
+// number.
+type host struct{ durable *atomic.Uint64 }
 
 func (host) Identity() session.Identity       { return session.Identity{Databases: 1} }
 func (host) Authenticate(string, []byte) bool { return true }
 func (host) Open() bool                       { return true }
-func (host) Durable(shard.Position) bool      { return true }
+func (h host) Durable(p shard.Position) bool  { return uint64(p.Seq) <= h.durable.Load() }
 
 func (host) BulkMax() int { return 512 << 20 }
 
 // fixture is a driver that serves a listener on loopback, by an executor that
-// knows five commands: PING, ECHO x, FILL n (a reply of n bytes), COUNT (how
-// many the connection has counted so far) and QUIT.
+// knows a few commands: PING, ECHO x, FILL n (a reply of n bytes), COUNT (how
+// many the connection has counted so far), HOLD n ms (a reply that waits for
+// position n of the log, for so many milliseconds; 0: for ever), and QUIT.
 type fixture struct {
 	driver   Driver
 	registry *session.Registry
@@ -44,6 +46,7 @@ type fixture struct {
 	addr     string
 	counts   sync.Map // session id to *atomic.Int64
 	executed atomic.Int64
+	durable  atomic.Uint64
 }
 
 // drivers are what every test of this package holds for.
@@ -64,7 +67,8 @@ func forDrivers(t *testing.T, limits Limits, test func(t *testing.T, f *fixture)
 }
 
 func newFixture(t *testing.T, open func(Options) Driver, limits Limits) *fixture {
-	f := &fixture{registry: session.NewRegistry(host{})}
+	f := &fixture{}
+	f.registry = session.NewRegistry(host{&f.durable})
 	if limits.Clients == 0 {
 		limits.Clients = 100
 	}
@@ -124,7 +128,7 @@ type executor struct{ f *fixture }
 func (e *executor) Execute(s *session.Session, b *session.Batch) int {
 	for i := range b.Commands {
 		e.f.executed.Add(1)
-		e.run(s, b.Commands[i].Args)
+		e.run(s, b.Now, b.Commands[i].Args)
 		if s.Closing || len(s.W.B) >= session.OutputHigh {
 			return i + 1
 		}
@@ -132,7 +136,7 @@ func (e *executor) Execute(s *session.Session, b *session.Batch) int {
 	return len(b.Commands)
 }
 
-func (e *executor) run(s *session.Session, args [][]byte) {
+func (e *executor) run(s *session.Session, now session.Instant, args [][]byte) {
 	switch string(bytes.ToUpper(args[0])) {
 	case "PING":
 		s.W.Simple("PONG")
@@ -144,6 +148,16 @@ func (e *executor) run(s *session.Session, args [][]byte) {
 	case "COUNT":
 		n, _ := e.f.counts.LoadOrStore(s.ID, new(atomic.Int64))
 		s.W.Int(n.(*atomic.Int64).Add(1))
+	case "HOLD":
+		seq, _ := strconv.Atoi(string(args[1]))
+		millis, _ := strconv.Atoi(string(args[2]))
+		deadline := int64(0)
+		if millis > 0 {
+			deadline = now.Mono + int64(millis)*1e6
+		}
+		at := len(s.W.B)
+		s.W.Simple("HELD")
+		s.Hold(at, shard.Position{Seq: shard.Sequence(seq)}, deadline)
 	case "QUIT":
 		s.W.OK()
 		s.Closing = true

@@ -170,6 +170,9 @@ const evictionsPerCommand = 64
 // time. It returns false when memory is short and there is nothing to evict: a
 // command that needs memory is to be refused. The Tx must not be locked.
 func (tx *Tx) MakeRoom() bool {
+	if tx.mask != 0 || tx.all {
+		panic("BUG: eviction under the locks of a command")
+	}
 	m := tx.space.memory.Load()
 	if m.Limit == 0 || tx.space.used.Load() <= m.Limit {
 		return true
