@@ -665,7 +665,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "6.0.0",
 		Summary:    "Says whether the keys of the next command shall be tracked",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "mode", Type: "oneof", KeySpec: -1,
 				Arguments: []Argument{
@@ -710,7 +710,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "6.0.0",
 		Summary:    "Gives the connection that receives this one's tracking messages",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDClientHelp: {
 		Name: "client|help", Arity: 2,
@@ -769,7 +769,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "2.4.0",
 		Summary:    "Closes connections that match",
 		Complexity: "O(connections)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "filter", Type: "oneof", KeySpec: -1,
 				Arguments: []Argument{
@@ -879,7 +879,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "7.0.0",
 		Summary:    "Spares this connection when output buffers take too much memory",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "enabled", Type: "oneof", KeySpec: -1,
 				Arguments: []Argument{
@@ -900,7 +900,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "7.2.0",
 		Summary:    "Keeps this connection's reads from refreshing key ages",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "enabled", Type: "oneof", KeySpec: -1,
 				Arguments: []Argument{
@@ -921,7 +921,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "2.9.50",
 		Summary:    "Holds commands back for a while",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "timeout", Type: "integer", KeySpec: -1},
 			{Name: "mode", Type: "oneof", KeySpec: -1,
@@ -945,7 +945,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "3.2.0",
 		Summary:    "Switches replies on this connection off, on, or off once",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "on_off_skip", Type: "oneof", KeySpec: -1,
 				Arguments: []Argument{
@@ -1003,7 +1003,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "6.0.0",
 		Summary:    "Switches invalidation messages for cached keys",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "status", Type: "oneof", KeySpec: -1,
 				Arguments: []Argument{
@@ -1048,7 +1048,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "6.2.0",
 		Summary:    "Describes how this connection tracks keys",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDClientUnblock: {
 		Name: "client|unblock", Arity: -3,
@@ -1057,7 +1057,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "5.0.0",
 		Summary:    "Ends the wait of another connection",
 		Complexity: "O(log(N))",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "client-id", Type: "integer", KeySpec: -1},
 			{Name: "timeout_error", Type: "oneof", KeySpec: -1,
@@ -1080,7 +1080,7 @@ var table = [Count]Spec{
 		Group:      "connection", Since: "6.2.0",
 		Summary:    "Lets held commands go",
 		Complexity: "O(paused)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDCluster: {
 		Name: "cluster", Arity: -2,
@@ -4780,7 +4780,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "1.0.0",
 		Summary:    "Streams every command the server runs",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDMove: {
 		Name: "move", Arity: 3,

@@ -205,6 +205,23 @@ func (c *conn) waitHeld() bool {
 	}
 }
 
+// waitResumed returns when a session that waits may be fed again; false when the
+// connection is to be closed. Meanwhile nothing is read, but messages are sent.
+func (c *conn) waitResumed(until int64) bool {
+	pause := max(time.Duration(until-c.p.o.Now().Mono), 0)
+	timer := time.NewTimer(min(pause, heldPoll))
+	defer timer.Stop()
+	c.mu.Unlock() // so that deliver can work
+	select {
+	case <-c.woken:
+	case <-timer.C:
+	}
+	c.mu.Lock()
+	c.now = c.p.o.Now()
+	c.s.TakeInbox()
+	return c.out.flush() && !c.killed.Load() && !c.p.stopping.Load()
+}
+
 // linger passes over what the client still sends. Closing a socket that holds
 // unread bytes resets the connection, and the system then throws away replies
 // that the client has not received yet.
@@ -252,6 +269,12 @@ func (c *conn) consume() bool {
 		in = in[n:]
 		if !c.out.flush() || !c.waitHeld() || c.s.Closing {
 			return false
+		}
+		if waits, until := c.s.Suspended(); waits {
+			if !c.waitResumed(until) {
+				return false
+			}
+			more = true
 		}
 	}
 	if len(in) == 0 && cap(c.buf) > readKept && !c.full {

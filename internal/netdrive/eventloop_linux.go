@@ -25,6 +25,8 @@ type eventLoop struct {
 	conns map[*socket]struct{}
 	held  map[*socket]struct{} // those with replies that are kept back
 	ends  map[*socket]struct{} // those that are being closed
+	// paused are those whose sessions are suspended.
+	paused map[*socket]struct{}
 	// in is where every socket is read to; only what is left of an incomplete
 	// command is copied out of it.
 	in     []byte
@@ -69,7 +71,7 @@ func newEventLoop(e *Epoll, index int) (*eventLoop, error) {
 	}
 	return &eventLoop{
 		e: e, index: index, poll: poll, wake: wake,
-		conns: map[*socket]struct{}{}, held: map[*socket]struct{}{}, ends: map[*socket]struct{}{}, events: make([]unix.EpollEvent, eventsPerTick),
+		conns: map[*socket]struct{}{}, held: map[*socket]struct{}{}, ends: map[*socket]struct{}{}, paused: map[*socket]struct{}{}, events: make([]unix.EpollEvent, eventsPerTick),
 	}, nil
 }
 
@@ -168,7 +170,7 @@ func (l *eventLoop) patience() time.Duration {
 	if len(l.ends) > 0 {
 		p = lingerQuiet
 	}
-	if len(l.held) > 0 {
+	if len(l.held) > 0 || len(l.paused) > 0 {
 		p = min(p, heldSweep)
 	}
 	return p
@@ -197,6 +199,8 @@ func (l *eventLoop) handle(ev *unix.EpollEvent) {
 	case ev.Events&(unix.EPOLLIN|unix.EPOLLHUP|unix.EPOLLERR|unix.EPOLLRDHUP) == 0:
 	case c.lingers:
 		l.passOver(c)
+	case c.paused: // the client is gone; as in Redis it does not wait for the reply
+		l.drop(c)
 	case !c.closing:
 		l.receive(c)
 	}
@@ -220,6 +224,9 @@ func (l *eventLoop) adopt(c *socket) {
 	if len(c.s.W.B) > 0 {
 		l.held[c] = struct{}{}
 	}
+	if c.paused {
+		l.paused[c] = struct{}{}
+	}
 	c.armed = 0
 	l.arm(c)
 }
@@ -227,7 +234,10 @@ func (l *eventLoop) adopt(c *socket) {
 // arm tells epoll what the connection waits for.
 func (l *eventLoop) arm(c *socket) {
 	var want uint32
-	if !c.closing || c.lingers {
+	switch {
+	case c.paused:
+		want |= unix.EPOLLRDHUP
+	case !c.closing || c.lingers:
 		want |= unix.EPOLLIN
 	}
 	if len(c.out) > 0 {
@@ -256,6 +266,7 @@ func (l *eventLoop) release(c *socket) {
 	delete(l.conns, c)
 	delete(l.held, c)
 	delete(l.ends, c)
+	delete(l.paused, c)
 }
 
 // drop closes a connection at once.
@@ -273,6 +284,10 @@ func (l *eventLoop) drop(c *socket) {
 // hangUp closes a connection as soon as its replies are delivered. It is called
 // again with each step towards that.
 func (l *eventLoop) hangUp(c *socket) {
+	if c.paused {
+		c.paused = false
+		delete(l.paused, c)
+	}
 	if !c.closing {
 		c.closing = true
 		c.deadline = l.now.Mono + int64(drainTimeout)
@@ -316,7 +331,7 @@ func (l *eventLoop) scrap() []byte {
 func (l *eventLoop) finish() {
 	l.draining = true
 	for c := range l.conns {
-		if !c.closing {
+		if !c.closing && !c.paused {
 			l.receive(c) // what is in the socket's buffer already
 		}
 	}
@@ -338,7 +353,7 @@ func (l *eventLoop) sweep() {
 	idle := l.e.portable.o.Limits().Idle
 	for c := range l.conns {
 		switch {
-		case idle > 0 && !c.closing && time.Duration(l.now.Mono-c.s.LastMono()) >= idle:
+		case idle > 0 && !c.closing && !c.paused && time.Duration(l.now.Mono-c.s.LastMono()) >= idle:
 			l.drop(c)
 		case len(c.out) > 0 && c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)):
 			l.drop(c)
@@ -351,6 +366,12 @@ func (l *eventLoop) lookAtTimes() {
 	for c := range l.held {
 		if l.flush(c) && c.closing && !c.lingers {
 			l.hangUp(c)
+		}
+	}
+	for c := range l.paused {
+		if waits, until := c.s.Suspended(); !waits || l.now.Mono >= until {
+			l.resume(c)
+			l.flush(c)
 		}
 	}
 	for c := range l.ends {

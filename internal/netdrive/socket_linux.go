@@ -27,6 +27,9 @@ type socket struct {
 	// until it closes, or is silent.
 	lingers bool
 	gone    bool // the client closed its end
+	// paused: the session is suspended. Nothing is read, and in holds what it was fed
+	// and did not consume.
+	paused bool
 	// ran counts reads in a window of the load meter, which tells active
 	// connections from idle ones.
 	ran, window uint32
@@ -56,6 +59,9 @@ func (c *socket) wake() {
 			if !c.closing {
 				c.s.TakeInbox()
 			}
+			if c.paused {
+				l.resume(c)
+			}
 			if l.flush(c) && c.closing && !c.lingers {
 				l.hangUp(c)
 			}
@@ -77,6 +83,11 @@ func (l *eventLoop) receive(c *socket) {
 		c.window, c.ran = l.load.window, 0
 	}
 	c.ran++
+	l.serve(c, data)
+}
+
+// serve feeds a session, keeps what it did not consume, and sees to what follows.
+func (l *eventLoop) serve(c *socket, data []byte) {
 	if c.s.W.B == nil {
 		c.s.W.B = l.borrow()
 	}
@@ -97,9 +108,30 @@ func (l *eventLoop) receive(c *socket) {
 	switch {
 	case c.s.Closing:
 		l.hangUp(c)
+		return
 	case !c.dirty:
 		c.dirty = true
 		l.dirty = append(l.dirty, c)
+	}
+	if waits, _ := c.s.Suspended(); waits {
+		l.pause(c)
+	}
+}
+
+// pause stops reading from a session that is suspended.
+func (l *eventLoop) pause(c *socket) {
+	c.paused = true
+	l.paused[c] = struct{}{}
+	l.arm(c)
+}
+
+// resume feeds a session that was suspended again.
+func (l *eventLoop) resume(c *socket) {
+	c.paused = false
+	delete(l.paused, c)
+	l.serve(c, c.in)
+	if c.fd >= 0 && !c.paused {
+		l.arm(c)
 	}
 }
 

@@ -19,6 +19,18 @@ func listen(t *testing.T, c *redistest.Conn, proto int, args ...string) *rediste
 	return c
 }
 
+// withoutExpired leaves out the messages that keys have expired: when that happens
+// to a key that no command asks for is up to the background of each server.
+func withoutExpired(messages string) string {
+	var kept strings.Builder
+	for line := range strings.Lines(messages) {
+		if !strings.Contains(line, "expired") {
+			kept.WriteString(line)
+		}
+	}
+	return kept.String()
+}
+
 // heard reads messages up to and including the one with the given body.
 func heard(t interface{ Fatalf(string, ...any) }, c *redistest.Conn, last string) string {
 	var all strings.Builder
@@ -44,7 +56,7 @@ func TestNotificationsAreThoseOfRedis(t *testing.T) {
 		oracle, subject := redistest.Start(t), startBowline(t)
 		p := Pair{Oracle: oracle.Dial(t), Subject: redistest.Dial(t, "tcp", subject)}
 		for _, c := range []*redistest.Conn{p.Oracle, p.Subject} {
-			c.Do("CONFIG", "SET", "notify-keyspace-events", "KEAn")
+			c.Do("CONFIG", "SET", "notify-keyspace-events", "KEAnm")
 		}
 		want := listen(t, oracle.Dial(t), proto, "PSUBSCRIBE", "*")
 		got := listen(t, redistest.Dial(t, "tcp", subject), proto, "PSUBSCRIBE", "*")
@@ -52,11 +64,18 @@ func TestNotificationsAreThoseOfRedis(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			n++
 			last := fmt.Sprintf("end of program %d", n)
-			program := append(programs.Draw(t, "program"), []string{"FLUSHALL"}, []string{"PUBLISH", "end", last})
+			var program [][]string
+			for _, args := range programs.Draw(t, "program") {
+				// Where wrong arguments are refused first, no key is missed.
+				if Rules[strings.ToLower(args[0])] != StricterError {
+					program = append(program, args)
+				}
+			}
+			program = append(program, []string{"FLUSHALL"}, []string{"PUBLISH", "end", last})
 			if difference := p.Play(program); difference != "" {
 				t.Fatal(difference)
 			}
-			if a, b := heard(t, want, last), heard(t, got, last); a != b {
+			if a, b := withoutExpired(heard(t, want, last)), withoutExpired(heard(t, got, last)); a != b {
 				t.Fatalf("redis-server says\n%sbowline says\n%s", a, b)
 			}
 		})

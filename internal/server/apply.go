@@ -54,8 +54,20 @@ func (w *Worker) Apply(payload []byte) error {
 	} else {
 		w.ctx.LockSlots(w.slots)
 	}
+	defer w.tellApplied()
 	defer w.ctx.Unlock()
 	return w.applyLocked(effects)
+}
+
+// tellApplied tells those who cache keys of what a record has changed.
+func (w *Worker) tellApplied() {
+	if w.invalid.flushed {
+		w.invalid.flushed = false
+		w.srv.tellFlushed(nil)
+	}
+	if len(w.invalid.changes) > 0 {
+		w.tellOthers(nil)
+	}
 }
 
 func (w *Worker) applyLocked(effects []applied) error {

@@ -14,6 +14,9 @@ var handlers map[string]func(w *Worker, s *session.Session, args [][]byte)
 func init() { // not a literal: the handlers of CLUSTER are made by a call
 	handlers = map[string]func(w *Worker, s *session.Session, args [][]byte){
 		"asking":                  asking,
+		"client|pause":            clientPause,
+		"client|tracking":         clientTracking,
+		"client|unpause":          clientUnpause,
 		"cluster|countkeysinslot": clustered(clusterCountKeys),
 		"cluster|getkeysinslot":   clustered(clusterGetKeys),
 		"cluster|help":            clustered(clusterHelp),
@@ -42,6 +45,7 @@ func init() { // not a literal: the handlers of CLUSTER are made by a call
 		"discard":                 discard,
 		"exec":                    exec,
 		"info":                    info,
+		"monitor":                 monitor,
 		"multi":                   multi,
 		"bowline|relay":           relayed,
 		"object|help":             objectHelp,

@@ -35,7 +35,7 @@ func fixed(s string) source { return textSource(func() string { return s }) }
 // infoSources binds every row of the table of INFO.
 func (srv *Server) infoSources() map[string]source {
 	all := map[string]source{}
-	for _, part := range []map[string]source{srv.aboutServer(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector()} {
+	for _, part := range []map[string]source{srv.aboutServer(), srv.aboutClients(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector()} {
 		maps.Copy(all, part)
 	}
 	return all
@@ -136,8 +136,6 @@ func (srv *Server) aboutTraffic() map[string]source {
 		})
 	}
 	return map[string]source{
-		"connected_clients": numberSource(srv.registry.Len),
-		"maxclients":        numberSource(func() int64 { return srv.cfg.Int(config.MaxClients) }),
 		"total_connections_received": numberSource(func() uint64 {
 			_, connections := srv.driverStats()
 			return connections

@@ -169,7 +169,7 @@ func (b *broker) publish(k kind, name, body []byte, self *session.Session) (rece
 	send := func(s *session.Session, m *message) {
 		receivers++
 		wire := m.bytes(s.ProtoSeen())
-		if s == self {
+		if s == self && s.Mode == 0 { // among its replies, unless these are dropped
 			s.W.Raw(wire)
 		} else {
 			s.Deliver(wire)
@@ -342,4 +342,43 @@ type hooks struct {
 	watches watches
 }
 
-func (h *hooks) Touched(db int, key []byte, _ shard.Cause) { h.watches.touched(db, key) }
+// Touched implements [shard.Hooks] for changes that no command makes.
+func (h *hooks) Touched(db int, key []byte, _ shard.Cause) {
+	h.watches.touched(db, key)
+	if !h.srv.tracking.on() {
+		return
+	}
+	if key == nil {
+		h.srv.tracking.clear()
+		h.srv.tellFlushed(nil)
+		return
+	}
+	var out invalidations
+	h.srv.changed(key, nil, false, &out)
+	if len(out.changes) > 0 {
+		h.srv.broadcast(out.changes, nil)
+	}
+}
+
+// workerHooks is what the key space tells a worker of what its commands change.
+type workerHooks struct{ w *Worker }
+
+// Touched implements [shard.Hooks].
+func (h *workerHooks) Touched(db int, key []byte, cause shard.Cause) {
+	w := h.w
+	w.srv.hooks.watches.touched(db, key)
+	if !w.srv.tracking.on() {
+		return
+	}
+	if key == nil { // comes once for each database, but is told once
+		w.srv.tracking.clear()
+		w.invalid.flushed = true
+		return
+	}
+	w.srv.changed(key, w.current, cause == shard.CauseCommand, &w.invalid)
+}
+
+// Notify implements [shard.Hooks].
+func (h *workerHooks) Notify(db int, class shard.NotifyClass, event string, key []byte) {
+	h.w.srv.hooks.Notify(db, class, event, key)
+}

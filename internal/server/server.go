@@ -90,6 +90,9 @@ type Server struct {
 	cluster  atomic.Pointer[clusterView]
 	hooks    *hooks
 	broker   *broker
+	tracking *tracking
+	monitors monitors
+	pause    pause
 	relay    atomic.Pointer[func(channel, body []byte)]
 	errors   errorCounts
 	baseline atomic.Pointer[driverBaseline]
@@ -110,6 +113,7 @@ func New(o Options) *Server {
 	srv := &Server{cfg: o.Config, space: o.Space, node: o.NodeID, process: o.Process, now: o.Now, started: o.Now()}
 	srv.hooks = &hooks{srv: srv}
 	srv.broker = newBroker()
+	srv.tracking = newTracking()
 	srv.space.SetHooks(srv.hooks)
 	srv.registry = session.NewRegistry(srv)
 	srv.registry.OnRemove(srv.forget)
@@ -156,6 +160,12 @@ func (srv *Server) followMemory() {
 func (srv *Server) forget(s *session.Session) {
 	srv.hooks.watches.clear(s)
 	srv.broker.forget(s)
+	if s.Tracking() != nil {
+		srv.tracking.set(s, nil)
+	}
+	if s.Mode&session.ModeMonitor != 0 {
+		srv.monitors.remove(s)
+	}
 }
 
 // SetRelay sets what carries the messages that clients publish here to the other

@@ -42,6 +42,9 @@ func (w *Worker) count(n int, nanos int64) {
 			}
 		}
 		times := uint64(i - run)
+		if how == queuedUp { // counted when EXEC runs it
+			continue
+		}
 		if how == unknown {
 			w.stats.unknown.Add(times)
 			continue

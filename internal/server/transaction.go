@@ -4,6 +4,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/slot"
 )
 
@@ -74,7 +75,7 @@ func (w *Worker) queued(s *session.Session, cmd *session.Command, spec *command.
 	}
 	s.Queue(cmd)
 	s.W.Simple("QUEUED")
-	return true, executed
+	return true, queuedUp
 }
 
 // servedHere asks, without waiting for EXEC, whether a command that is queued
@@ -110,7 +111,17 @@ func exec(w *Worker, s *session.Session, _ [][]byte) {
 		return
 	}
 	w.lockPlan(p)
-	defer w.endTransaction(s)
+	if p.writes != nil && p.writes.Flags&command.FlagWrite != 0 && w.ctx.Gate()&shard.GatePaused != 0 {
+		w.ctx.UnlockHeld()
+		if w.waits(s, command.Get(command.IDExec)) {
+			w.execWaits = true
+			return
+		}
+		exec(w, s, nil) // the pause is over
+		return
+	}
+	w.inExec = true
+	defer w.leaveExec(s)
 	if p.writes != nil {
 		if refusal := w.refusal(s, p.writes, s.Asking); refusal != nil {
 			w.ctx.UnlockHeld()
@@ -129,6 +140,16 @@ func exec(w *Worker, s *session.Session, _ [][]byte) {
 		w.runQueued(s, &t.Commands[i])
 	}
 	w.ctx.UnlockHeld()
+}
+
+// leaveExec ends a transaction whose locks are given back.
+func (w *Worker) leaveExec(s *session.Session) {
+	w.inExec = false
+	for _, f := range w.after {
+		f()
+	}
+	w.after = nil
+	w.endTransaction(s)
 }
 
 // planExec finds the union of the locks: those of the commands and of the
@@ -203,6 +224,12 @@ func (w *Worker) runQueued(s *session.Session, c *session.Command) {
 	switch {
 	case r.keys != nil:
 		w.ctx.DB, w.ctx.Name = s.DB, spec.Name
+		w.ctx.NoTouch = s.Mode&session.ModeNoTouch != 0 && spec.ID != command.IDTouch
+		if asked := s.Tracking(); asked != nil && spec.Flags&command.FlagReadonly != 0 {
+			w.keys = w.keys[:0]
+			w.findKeys(spec, c.Args)
+			w.rememberRead(s, asked)
+		}
 		r.keys(&w.ctx, c.Args)
 	case r.session != nil:
 		s.SetCommand(spec)
@@ -212,4 +239,7 @@ func (w *Worker) runQueued(s *session.Session, c *session.Command) {
 	}
 	failed := w.noteError(s.W.B[at:])
 	w.countOne(spec, failed)
+	if w.srv.monitors.count.Load() > 0 {
+		w.show(s, spec, c.Args)
+	}
 }

@@ -41,6 +41,7 @@ func (w *watches) add(s *session.Session, db int, name []byte, existed bool) {
 	}
 	w.byKey[key][s] = existed
 	w.keys.Add(1)
+	s.SetWatched(len(s.Watch.Keys))
 }
 
 // clear makes a session watch nothing.
@@ -57,8 +58,29 @@ func (w *watches) clear(s *session.Session) {
 		}
 		w.mu.Unlock()
 		s.Watch.Keys = nil
+		s.SetWatched(0)
 	}
 	s.Watch.Dirty.Store(false)
+}
+
+// distinct is the number of keys that somebody watches.
+func (w *watches) distinct() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.byKey)
+}
+
+// clients is the number of sessions that watch something.
+func (w *watches) clients() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := map[*session.Session]bool{}
+	for _, sessions := range w.byKey {
+		for s := range sessions {
+			all[s] = true
+		}
+	}
+	return len(all)
 }
 
 // touched marks the watchers of a key, or with a nil key those of every key of

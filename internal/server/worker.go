@@ -7,6 +7,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/slot"
 )
@@ -25,6 +26,13 @@ type Worker struct {
 	warmKeys []store.Key // of the batch, see warm
 	warmNext int
 
+	current *session.Session // whose batch runs; nil: none
+	inExec  bool             // a transaction runs, and holds locks
+	after   []func()         // what to do at its end
+	// execWaits: EXEC found its keys paused, and is to be run later.
+	execWaits bool
+	invalid   invalidations
+
 	// What became of the commands of the batch.
 	specs    [session.BatchMax]*command.Spec
 	outcomes [session.BatchMax]outcome
@@ -34,7 +42,7 @@ type Worker struct {
 // NewExecutor makes a worker, for a driver.
 func (srv *Server) NewExecutor() session.Executor {
 	w := &Worker{srv: srv}
-	w.ctx.Tx = srv.space.NewTx()
+	w.ctx.Tx = srv.space.NewTxFor(&workerHooks{w})
 	w.ctx.Config = srv.cfg
 	w.ctx.Clustered = func() bool { return srv.cluster.Load() != nil }
 	srv.mu.Lock()
@@ -45,7 +53,7 @@ func (srv *Server) NewExecutor() session.Executor {
 
 // Execute implements [session.Executor].
 func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
-	w.now = b.Now
+	w.now, w.current = b.Now, s
 	w.ctx.W = &s.W
 	w.ctx.Now, w.ctx.NowMicros = b.Now.Millis(), b.Now.Wall
 	w.warmKeys = w.warmKeys[:0]
@@ -56,12 +64,28 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	for i := range b.Commands {
 		at := len(s.W.B)
 		w.specs[i], w.outcomes[i] = w.run(s, &b.Commands[i])
+		if w.outcomes[i] == postponed {
+			break
+		}
 		w.failed[i] = w.noteError(s.W.B[at:])
+		if s.Mode != 0 {
+			w.followModes(s, w.specs[i], at)
+		}
+		if w.invalid.flushed || len(w.invalid.own) > 0 {
+			w.tellOwn(s)
+		}
 		w.hold(s, at)
 		ran++
 		if s.Closing || len(s.W.B) >= session.OutputHigh {
 			break
 		}
+	}
+	w.current = nil
+	if len(w.invalid.changes) > 0 {
+		w.tellOthers(s)
+	}
+	if ran == 0 {
+		return 0
 	}
 	// Reading the clock costs as much as a short command: the commands of a batch
 	// share its time.
@@ -88,10 +112,28 @@ func (w *Worker) hold(s *session.Session, start int) {
 type outcome uint8
 
 const (
-	executed outcome = iota
-	rejected         // it was refused before its handler ran
-	unknown          // there is no such command
+	executed  outcome = iota
+	rejected          // it was refused before its handler ran
+	unknown           // there is no such command
+	queuedUp          // it waits for EXEC
+	postponed         // it was not run, and is to be run later
 )
+
+// followModes does what the client's switches ask for after a command whose
+// reply begins at W.B[start].
+func (w *Worker) followModes(s *session.Session, spec *command.Spec, start int) {
+	if s.Mode&(session.ModeMuted|session.ModeSkip) != 0 && (spec == nil || !whenSubscribed[spec.ID] || spec.ID == command.IDPing) {
+		s.Mute(start)
+	}
+	next := s.Mode & session.ModeSkipNext
+	s.Mode &^= session.ModeSkip | session.ModeSkipNext
+	if next != 0 {
+		s.Mode |= session.ModeSkip
+	}
+	if s.Mode&session.ModeCaching != 0 && s.Transaction == nil && (spec == nil || spec.Parent == nil || spec.Parent.ID != command.IDClient) {
+		s.Mode &^= session.ModeCaching
+	}
+}
 
 // run executes one command and appends one reply.
 func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, outcome) {
@@ -126,17 +168,33 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 		s.W.Error(reply.OnlyWhenSubscribed(spec.Name))
 		return spec, w.refuse(s)
 	}
+	if w.srv.pause.mode.Load() != pauseNone && w.waits(s, spec) {
+		return spec, postponed
+	}
+	if s.Mode&session.ModeMonitor != 0 && w.srv.routes[spec.ID].keys != nil {
+		s.W.Error(reply.ReplicaTouchesNothing)
+		return spec, w.refuse(s)
+	}
 	if s.Transaction != nil {
 		if done, how := w.queued(s, cmd, spec); done {
 			return spec, how
 		}
 	}
+	how := w.execute(s, spec, args)
+	if how == executed && w.srv.monitors.count.Load() > 0 {
+		w.show(s, spec, args)
+	}
+	return spec, how
+}
+
+// execute runs a command that nothing speaks against but, perhaps, its keys.
+func (w *Worker) execute(s *session.Session, spec *command.Spec, args [][]byte) outcome {
 	asking := s.Asking
 	s.Asking = false
 	r := &w.srv.routes[spec.ID]
 	switch {
 	case r.keys != nil || spec.ID == command.IDWatch:
-		return spec, w.runOnKeys(s, spec, r.keys, args, asking)
+		return w.runOnKeys(s, spec, r.keys, args, asking)
 	case r.session != nil:
 		if spec.ID == command.IDReset {
 			w.srv.forget(s)
@@ -145,10 +203,15 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 		r.session(s, w.now, args)
 	case r.server != nil:
 		r.server(w, s, args)
+		if w.execWaits {
+			w.execWaits = false
+			s.Asking = asking
+			return postponed
+		}
 	default:
 		s.W.Error(reply.UnknownCommand(args))
 	}
-	return spec, executed
+	return executed
 }
 
 // whenSubscribed are the commands that a RESP2 client may send while it listens
@@ -181,7 +244,8 @@ func unknownSubcommand(container *command.Spec, sub []byte) string {
 // as much as about its keys.
 func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engine.Handler, args [][]byte, asking bool) outcome {
 	w.ctx.DB, w.ctx.Name = s.DB, spec.Name
-	w.slots = w.slots[:0] // not those of the command before
+	w.ctx.NoTouch = s.Mode&session.ModeNoTouch != 0 && spec.ID != command.IDTouch
+	w.slots, w.keys = w.slots[:0], w.keys[:0] // not those of the command before
 	if spec.Flags&command.FlagDenyoom != 0 && !w.ctx.MakeRoom() {
 		s.W.Error(reply.OutOfMemory)
 		return rejected
@@ -203,6 +267,17 @@ func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engin
 		w.ctx.Unlock()
 		s.W.B = append(s.W.B, refusal...)
 		return rejected
+	}
+	if spec.Flags&command.FlagWrite != 0 && w.ctx.Gate()&shard.GatePaused != 0 {
+		w.ctx.Unlock()
+		if w.waits(s, spec) {
+			s.Asking = asking
+			return postponed
+		}
+		return w.runOnKeys(s, spec, handler, args, asking) // the pause is over
+	}
+	if asked := s.Tracking(); asked != nil && spec.Flags&command.FlagReadonly != 0 {
+		w.rememberRead(s, asked)
 	}
 	if handler != nil {
 		handler(&w.ctx, args)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/bowline-kv/bowline/internal/command"
@@ -25,7 +26,8 @@ type Command struct {
 type Executor interface {
 	// Execute runs the batch's commands in order, appends one reply for each to
 	// s.W, and returns how many it ran. It runs at least one, and stops early when
-	// s.Closing is set or s.W holds [OutputHigh] bytes.
+	// s.Closing is set or s.W holds [OutputHigh] bytes. Where [Session.Suspend] was
+	// called it stops before that command, which may be the first.
 	Execute(s *Session, b *Batch) int
 }
 
@@ -42,8 +44,9 @@ type Batch struct {
 	// Commands are those to run.
 	Commands []Command
 
-	arena [][]byte
-	exec  Executor
+	arena  [][]byte
+	inline []byte // a copy of the inline command, which its parsing changes
+	exec   Executor
 }
 
 // NewBatch makes a Batch that runs commands by exec.
@@ -54,16 +57,29 @@ func NewBatch(exec Executor) *Batch {
 // Feed runs the whole commands at the start of in and returns how many bytes
 // they took; the driver keeps the rest. more says that whole commands may be
 // among the rest: the driver writes the replies out and feeds again. Without it
-// the driver feeds again when it has more bytes behind the rest. Replies are
-// appended to s.W. The bytes of in may be changed.
+// the driver feeds again when it has more bytes behind the rest, or, of a
+// session that is suspended now, the same bytes when it may go on. Replies are
+// appended to s.W. The bytes of in stay as they are.
 func (b *Batch) Feed(s *Session, now Instant, in []byte) (consumed int, more bool) {
 	b.Now = now
+	if s.killed.Load() {
+		s.Closing = true
+		return len(in), false
+	}
+	s.resume()
 	s.lastMono.Store(now.Mono)
 	defer b.release()
 	for !s.Closing {
 		n, err := b.parse(s, in[consumed:])
 		if len(b.Commands) > 0 {
 			ran := b.exec.Execute(s, b)
+			if s.suspended {
+				s.reader.Reset()
+				if ran > 0 {
+					consumed += b.Commands[ran-1].end
+				}
+				return consumed, false
+			}
 			if ran < len(b.Commands) {
 				s.reader.Reset() // it may have come further than what was run
 				return consumed + b.Commands[ran-1].end, !s.Closing
@@ -96,15 +112,21 @@ func (b *Batch) parse(s *Session, in []byte) (consumed int, err error) {
 		if consumed == len(in) {
 			return consumed, resp.ErrIncomplete
 		}
-		// Reading an inline command changes its bytes. As commands that are parsed
-		// but not run are parsed again, it runs alone.
-		if in[consumed] != '*' {
+		from := in[consumed:]
+		// Reading an inline command changes its bytes, but commands that are parsed
+		// and not run are parsed again: so it is read from a copy, of which there is
+		// one a batch.
+		if from[0] != '*' {
 			if len(b.Commands) > 0 {
 				return consumed, nil
 			}
 			limit = 1
+			if end := bytes.IndexByte(from, '\n'); end >= 0 {
+				b.inline = append(b.inline[:0], from[:end+1]...)
+				from = b.inline
+			}
 		}
-		args, rest, n, err := s.reader.Next(in[consumed:], b.arena)
+		args, rest, n, err := s.reader.Next(from, b.arena)
 		if err != nil {
 			return consumed, err
 		}

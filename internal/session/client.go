@@ -90,12 +90,9 @@ func (s *Session) selectSessions(args [][]byte) ([]*Session, bool) {
 		return s.registry.All(), true
 	case len(args) == 2 && command.IsToken(args[0], "TYPE"):
 		switch strings.ToLower(string(args[1])) {
-		case "normal", "pubsub":
-			want := strings.EqualFold(string(args[1]), "pubsub")
-			all := s.registry.All()
-			return slices.DeleteFunc(all, func(o *Session) bool { return o.Subscribed() != want }), true
-		case "master", "primary", "replica", "slave":
-			return nil, true // such connections don't exist yet
+		case "normal", "pubsub", "master", "primary", "replica", "slave":
+			kind := strings.ToLower(string(args[1]))
+			return slices.DeleteFunc(s.registry.All(), func(o *Session) bool { return !o.isKind(kind) }), true
 		}
 		s.W.Error(reply.UnknownClientType(args[1]))
 		return nil, false
@@ -136,12 +133,13 @@ func (s *Session) appendInfo(b []byte, now Instant) []byte {
 	text("name", v.name)
 	number("age", max(0, now.Mono-s.created.Mono)/1e9)
 	number("idle", max(0, now.Mono-s.lastMono.Load())/1e9)
-	text("flags", v.flags())
+	text("flags", s.flags(&v))
 	number("db", int64(v.db))
 	number("sub", int64(v.channels))
 	number("psub", int64(v.patterns))
 	number("ssub", int64(v.shards))
 	number("multi", int64(v.queued))
+	number("watch", int64(v.watched))
 	number("qbuf", s.pending.Load())
 	number("qbuf-free", 0)
 	number("argv-mem", 0)
@@ -155,7 +153,7 @@ func (s *Session) appendInfo(b []byte, now Instant) []byte {
 	text("events", "r")
 	text("cmd", s.lastCommand())
 	text("user", v.user)
-	number("redir", -1)
+	number("redir", s.Tracking().redirect())
 	number("resp", int64(v.proto))
 	text("lib-name", v.lib)
 	text("lib-ver", v.libVer)
@@ -165,14 +163,24 @@ func (s *Session) appendInfo(b []byte, now Instant) []byte {
 // sessionBytes is about what an idle session takes.
 const sessionBytes = 512
 
-func (v *view) flags() string {
+// flags are the letters of CLIENT LIST, in Redis's order.
+func (s *Session) flags(v *view) string {
 	flags := ""
-	if v.asks {
-		flags += "r"
+	add := func(on bool, letter string) {
+		if on {
+			flags += letter
+		}
 	}
-	if v.channels+v.patterns+v.shards > 0 {
-		flags += "P"
-	}
+	add(v.mode&ModeMonitor != 0, "O")
+	add(v.channels+v.patterns+v.shards > 0, "P")
+	add(v.queued >= 0, "x")
+	add(v.waits, "b")
+	flags += s.Tracking().flags()
+	add(v.watched > 0 && s.Watch.Dirty.Load(), "d")
+	add(strings.HasSuffix(s.remote, ":0"), "U")
+	add(v.asks, "r")
+	add(v.mode&ModeNoEvict != 0, "e")
+	add(v.mode&ModeNoTouch != 0, "T")
 	if flags == "" {
 		return "N"
 	}
@@ -189,18 +197,42 @@ func (s *Session) lastCommand() string {
 func clientHelp(s *Session, _ Instant, _ [][]byte) {
 	lines := []string{
 		"CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
+		"CACHING (YES|NO)",
+		"    Remember, or don't, what the next command reads (see TRACKING).",
 		"GETNAME",
 		"    Return the name of this connection.",
+		"GETREDIR",
+		"    Return the connection that is told of changes in place of this one.",
 		"ID",
 		"    Return the number of this connection.",
 		"INFO",
 		"    Describe this connection.",
+		"KILL <ip:port>",
+		"    Close the connection from this address.",
+		"KILL <option> <value> [<option> <value> ...]",
+		"    Close connections: ADDR, LADDR (<ip:port>), TYPE, USER, ID, MAXAGE (<seconds>), SKIPME (YES|NO).",
 		"LIST [TYPE (NORMAL|MASTER|REPLICA|PUBSUB) | ID <id> [<id> ...]]",
 		"    Describe all connections, or those named.",
+		"NO-EVICT (ON|OFF)",
+		"    Mark this connection as one to keep when memory for clients is short.",
+		"NO-TOUCH (ON|OFF)",
+		"    Let reads of this connection count as no use of a key.",
+		"PAUSE <milliseconds> [WRITE|ALL]",
+		"    Make the writes, or all commands, of clients wait.",
+		"REPLY (ON|OFF|SKIP)",
+		"    Choose whether this connection gets replies.",
 		"SETINFO (LIB-NAME|LIB-VER) <value>",
 		"    Say which client library this connection uses.",
 		"SETNAME <name>",
 		"    Name this connection.",
+		"TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> ...] [OPTIN] [OPTOUT] [NOLOOP]",
+		"    Be told of changes of keys that this connection caches.",
+		"TRACKINGINFO",
+		"    Describe what TRACKING has set.",
+		"UNBLOCK <id> [TIMEOUT|ERROR]",
+		"    End the wait of a blocked connection.",
+		"UNPAUSE",
+		"    End a pause.",
 		"HELP",
 		"    Print this help.",
 	}

@@ -13,20 +13,28 @@ type Handler func(s *Session, now Instant, args [][]byte)
 // Handlers maps the commands, in lower case and with '|' before a subcommand,
 // to their handlers.
 var Handlers = map[string]Handler{
-	"auth":           auth,
-	"client|getname": getName,
-	"client|help":    clientHelp,
-	"client|id":      clientID,
-	"client|info":    clientInfo,
-	"client|list":    clientList,
-	"client|setinfo": setInfo,
-	"client|setname": setName,
-	"echo":           echo,
-	"hello":          hello,
-	"ping":           ping,
-	"quit":           quit,
-	"reset":          reset,
-	"select":         selectDB,
+	"auth":                auth,
+	"client|caching":      clientCaching,
+	"client|getname":      getName,
+	"client|getredir":     clientGetRedir,
+	"client|help":         clientHelp,
+	"client|id":           clientID,
+	"client|info":         clientInfo,
+	"client|kill":         clientKill,
+	"client|list":         clientList,
+	"client|no-evict":     toggle(ModeNoEvict),
+	"client|no-touch":     toggle(ModeNoTouch),
+	"client|reply":        clientReply,
+	"client|trackinginfo": clientTrackingInfo,
+	"client|unblock":      clientUnblock,
+	"client|setinfo":      setInfo,
+	"client|setname":      setName,
+	"echo":                echo,
+	"hello":               hello,
+	"ping":                ping,
+	"quit":                quit,
+	"reset":               reset,
+	"select":              selectDB,
 }
 
 // ping has a reply of its own for RESP2 clients that listen to channels: they
@@ -68,6 +76,7 @@ func reset(s *Session, _ Instant, _ [][]byte) {
 	s.Asking = false
 	s.End()
 	s.update(func(v *view) { v.name = "" })
+	s.SetMode(ModeMuted|ModeSkip|ModeSkipNext|ModeNoEvict|ModeNoTouch|ModeMonitor|ModeCaching, false)
 	if s.registry.host.Open() {
 		s.login(DefaultUser)
 	} else {

@@ -45,6 +45,7 @@ type Registry struct {
 	mu       sync.Mutex
 	sessions map[uint64]*Session   // guarded by mu
 	held     map[*Session]struct{} // those that keep replies back; guarded by mu
+	waiting  map[*Session]struct{} // those that are suspended; guarded by mu
 }
 
 // OnRemove sets a function that is told of every session that has ended, on its
@@ -53,7 +54,7 @@ func (r *Registry) OnRemove(closed func(*Session)) { r.closed = closed }
 
 // NewRegistry makes an empty registry.
 func NewRegistry(host Host) *Registry {
-	return &Registry{host: host, sessions: map[uint64]*Session{}, held: map[*Session]struct{}{}}
+	return &Registry{host: host, sessions: map[uint64]*Session{}, held: map[*Session]struct{}{}, waiting: map[*Session]struct{}{}}
 }
 
 func (r *Registry) bulkMax() int { return r.host.BulkMax() }
@@ -93,10 +94,18 @@ func (r *Registry) Remove(s *Session) {
 	r.mu.Lock()
 	delete(r.sessions, s.ID)
 	delete(r.held, s)
+	delete(r.waiting, s)
 	r.mu.Unlock()
 	if r.closed != nil {
 		r.closed(s)
 	}
+}
+
+// unlist hides a session that is about to end.
+func (r *Registry) unlist(s *Session) {
+	r.mu.Lock()
+	delete(r.sessions, s.ID)
+	r.mu.Unlock()
 }
 
 func (r *Registry) setHeld(s *Session, on bool) {
@@ -121,6 +130,37 @@ func (r *Registry) WakeHeld() {
 	for _, s := range held {
 		s.wake()
 	}
+}
+
+func (r *Registry) setWaiting(s *Session, on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if on {
+		r.waiting[s] = struct{}{}
+	} else {
+		delete(r.waiting, s)
+	}
+}
+
+// WakeSuspended makes the drivers of all suspended sessions try again. The host
+// calls it when what they wait for may have come.
+func (r *Registry) WakeSuspended() {
+	r.mu.Lock()
+	waiting := make([]*Session, 0, len(r.waiting))
+	for s := range r.waiting {
+		waiting = append(waiting, s)
+	}
+	r.mu.Unlock()
+	for _, s := range waiting {
+		s.wake()
+	}
+}
+
+// Waiting is the number of suspended sessions.
+func (r *Registry) Waiting() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.waiting)
 }
 
 // Len is the number of connections.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -40,21 +41,28 @@ type Session struct {
 	Transaction *Transaction
 	// Watch is what EXEC depends on.
 	Watch Watch
+	// Mode are the session's switches; 0: none is on. [Session.SetMode] changes them.
+	Mode Mode
 
 	reader   resp.CommandReader
 	registry *Registry
 	holds    []hold // in the order of the replies; nil: none
-	kill     func()
-	wake     func()
-	remote   string
-	local    string
-	created  Instant
+	// suspended: the next command waits, at most until resumeAt (Instant.Mono).
+	suspended bool
+	resumeAt  int64
+	kill      func()
+	wake      func()
+	remote    string
+	local     string
+	created   Instant
 
 	lastMono atomic.Int64 // of the newest batch
 	lastSpec atomic.Pointer[command.Spec]
 	pending  atomic.Int64 // request bytes that wait for the rest of a command
 	output   atomic.Int64 // reply bytes that wait for the client
 
+	killed        atomic.Bool
+	tracking      atomic.Pointer[Tracking]
 	subscriptions atomic.Int64
 	proto         atomic.Int32 // W.Proto, for other goroutines
 
@@ -75,9 +83,12 @@ type view struct {
 	db     int
 	proto  int
 	asks   bool // READONLY
+	mode   Mode
+	waits  bool // suspended
 
 	channels, patterns, shards int // subscriptions
 	queued                     int // commands since MULTI; -1: none
+	watched                    int // keys
 }
 
 // Remote is the client's address as CLIENT LIST prints it.
@@ -90,9 +101,13 @@ func (s *Session) SetCommand(spec *command.Spec) { s.lastSpec.Store(spec) }
 // LastMono is when the client was last heard of, by [Instant].Mono.
 func (s *Session) LastMono() int64 { return s.lastMono.Load() }
 
-// Kill closes the connection without waiting for anything. Any goroutine may
-// call it.
-func (s *Session) Kill() { s.kill() }
+// Kill closes the connection without waiting for anything: nothing of it runs any
+// more, and it is no longer listed. Any goroutine may call it.
+func (s *Session) Kill() {
+	s.killed.Store(true)
+	s.registry.unlist(s)
+	s.kill()
+}
 
 // SetOutput tells how many reply bytes wait for the client to read them. Any
 // goroutine may call it.
@@ -100,6 +115,13 @@ func (s *Session) SetOutput(bytes int) { s.output.Store(int64(bytes)) }
 
 // SetPending tells how many request bytes wait for the rest of their command.
 func (s *Session) SetPending(bytes int) { s.pending.Store(int64(bytes)) }
+
+// Pending is what [Session.SetPending] told, Output what [Session.SetOutput] did,
+// in bytes. Any goroutine may call them.
+func (s *Session) Pending() int64 { return s.pending.Load() }
+
+// Output: see [Session.Pending].
+func (s *Session) Output() int64 { return s.output.Load() }
 
 // Missing is a lower bound of the bytes that the command being read still
 // lacks, at least 1.
@@ -110,6 +132,25 @@ func (s *Session) update(change func(v *view)) {
 	s.mu.Lock()
 	change(&s.seen)
 	s.mu.Unlock()
+}
+
+// SetWatched tells others how many keys the session watches. Executors call it.
+func (s *Session) SetWatched(keys int) { s.update(func(v *view) { v.watched = keys }) }
+
+// Local is the server's end of the connection as CLIENT LIST prints it.
+func (s *Session) Local() string { return s.local }
+
+// Name is the connection's name; "": none. Any goroutine may call it.
+func (s *Session) Name() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen.name
+}
+
+// FromHere says whether the client is on this machine: connected over loopback or
+// a unix socket.
+func (s *Session) FromHere() bool {
+	return strings.HasPrefix(s.remote, "127.0.0.1:") || strings.HasPrefix(s.remote, "[::1]:") || strings.HasSuffix(s.remote, ":0")
 }
 
 // SetReadOnly is READONLY and READWRITE.

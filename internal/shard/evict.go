@@ -267,7 +267,7 @@ func (tx *Tx) chooseStripe() (*Shard, int) {
 func (tx *Tx) evict(m *Memory, c candidate) bool {
 	tx.lock(c.shard, 1<<c.stripe)
 	defer tx.Unlock()
-	if tx.Gate()&GateReplica != 0 {
+	if tx.Gate()&gateKeeps != 0 {
 		return false
 	}
 	st := &c.shard.stripes[c.stripe]
@@ -284,7 +284,7 @@ func (tx *Tx) evict(m *Memory, c candidate) bool {
 	t.Delete(k)
 	tx.EmitDel(k.Name)
 	st.stats.Evicted++
-	tx.space.hooks.Touched(tx.DB, k.Name, CauseEvicted)
+	tx.hooks.Touched(tx.DB, k.Name, CauseEvicted)
 	tx.Notify(NotifyEvicted, "evicted", k.Name)
 	return true
 }

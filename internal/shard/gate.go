@@ -11,7 +11,13 @@ const (
 	GateReplica Gate = 1 << iota
 	// GateUnsynced: a replica that never received its primary's data.
 	GateUnsynced
+	// GatePaused: an operator holds writes back for a while, and no key expires or
+	// is evicted meanwhile.
+	GatePaused
 )
+
+// gateKeeps are the reasons for which keys stay whose time is over.
+const gateKeeps = GateReplica | GatePaused
 
 // SlotState says what this node does with the keys of one slot.
 type SlotState uint8

@@ -61,6 +61,9 @@ func (tx *Tx) Inspect(name []byte) (store.Entry, bool) {
 
 // use notes that a key was used.
 func (tx *Tx) use(k store.Key, e store.Entry) {
+	if tx.NoTouch {
+		return
+	}
 	m := tx.space.memory.Load()
 	random := uint64(0)
 	if m.Policy.often() {
@@ -100,7 +103,7 @@ func (tx *Tx) find(k store.Key) (store.Entry, bool) {
 	e, ok := t.Get(k)
 	if ok && e.Expired(tx.Now) {
 		// Only the writer of a group expires keys; a replica waits for the deletion.
-		if tx.Gate()&GateReplica == 0 {
+		if tx.Gate()&gateKeeps == 0 {
 			tx.expire(t, k)
 		}
 		return store.Entry{}, false
@@ -113,7 +116,7 @@ func (tx *Tx) find(k store.Key) (store.Entry, bool) {
 func (tx *Tx) expire(t *store.Table, k store.Key) {
 	tx.EmitDel(k.Name)
 	tx.stripe(k.Slot).stats.Expired++
-	tx.space.hooks.Touched(tx.DB, k.Name, CauseExpired)
+	tx.hooks.Touched(tx.DB, k.Name, CauseExpired)
 	tx.Notify(NotifyExpired, "expired", k.Name)
 	t.Delete(k)
 }
@@ -174,7 +177,7 @@ func (tx *Tx) Delete(name []byte) bool {
 	return true
 }
 
-func (tx *Tx) touched(name []byte) { tx.space.hooks.Touched(tx.DB, name, CauseCommand) }
+func (tx *Tx) touched(name []byte) { tx.hooks.Touched(tx.DB, name, CauseCommand) }
 
 // FlushDB empties the selected database. Everything must be locked.
 func (tx *Tx) FlushDB() { tx.flush(tx.DB) }
@@ -198,7 +201,7 @@ func (tx *Tx) flush(db int) {
 			}
 		}
 	}
-	tx.space.hooks.Touched(db, nil, CauseFlushed)
+	tx.hooks.Touched(db, nil, CauseFlushed)
 }
 
 // Each visits every key of the selected database whose time is not over.

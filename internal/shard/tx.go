@@ -15,8 +15,11 @@ type Tx struct {
 	Now int64
 	// DB is the selected database.
 	DB int
+	// NoTouch: reads leave alone what eviction goes by (CLIENT NO-TOUCH).
+	NoTouch bool
 
 	space *Space
+	hooks Hooks
 	shard *Shard // the shard locked; nil: none, or all of them
 	// mask has a bit for each locked stripe of shard.
 	mask uint64
@@ -39,7 +42,13 @@ type Tx struct {
 const effectsKept = 64 << 10
 
 // NewTx makes a Tx for one goroutine.
-func (sp *Space) NewTx() *Tx { return &Tx{space: sp, dice: sp.dice.Add(0x3c6ef372fe94f82a)} }
+func (sp *Space) NewTx() *Tx { return sp.NewTxFor(sp.hooks) }
+
+// NewTxFor is [Space.NewTx] with hooks of its own, which are told of what this Tx
+// changes in place of those of the space: they know who it works for.
+func (sp *Space) NewTxFor(h Hooks) *Tx {
+	return &Tx{space: sp, hooks: h, dice: sp.dice.Add(0x3c6ef372fe94f82a)}
+}
 
 // Space is the key space that the Tx works on.
 func (tx *Tx) Space() *Space { return tx.space }
@@ -326,5 +335,5 @@ func (tx *Tx) emitInt(n int64) {
 
 // Notify reports an event for keyspace notifications.
 func (tx *Tx) Notify(class NotifyClass, event string, key []byte) {
-	tx.space.hooks.Notify(tx.DB, class, event, key)
+	tx.hooks.Notify(tx.DB, class, event, key)
 }

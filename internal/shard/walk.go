@@ -127,7 +127,7 @@ func (tx *Tx) ExpireStep(now int64, perStripe int) (more bool) {
 	for _, sh := range tx.space.shards {
 		for i := range Stripes {
 			tx.lock(sh, 1<<i)
-			if tx.Gate()&GateReplica == 0 && tx.expireStripe(&sh.stripes[i], perStripe) {
+			if tx.Gate()&gateKeeps == 0 && tx.expireStripe(&sh.stripes[i], perStripe) {
 				more = true
 			}
 			tx.Unlock()

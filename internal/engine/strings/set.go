@@ -86,6 +86,7 @@ func setWithExpiry(c *engine.Ctx, args engine.Args, u engine.Unit) {
 	if !ok {
 		return
 	}
+	c.Find(args[1]) // a key whose time is over ends before the new one begins
 	put(c, args[1], args[3], at)
 	c.Notify(shard.NotifyGeneric, "expire", args[1])
 	c.W.OK()
@@ -131,6 +132,7 @@ func mSetNX(c *engine.Ctx, args engine.Args) {
 
 func putPairs(c *engine.Ctx, pairs [][]byte) {
 	for i := 0; i < len(pairs); i += 2 {
+		c.Find(pairs[i]) // as in setWithExpiry
 		put(c, pairs[i], pairs[i+1], 0)
 	}
 }

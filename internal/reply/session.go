@@ -1,0 +1,44 @@
+package reply
+
+// Errors of CLIENT and MONITOR.
+const (
+	NoSuchClient     = "ERR No such client"
+	ClientIDPositive = "ERR client-id should be greater than 0"
+	MaxAgeNotInteger = "ERR maxage is not an integer or out of range"
+	MaxAgePositive   = "ERR maxage should be greater than 0"
+	UnblockReason    = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR"
+	PauseMode        = "ERR CLIENT PAUSE mode must be WRITE or ALL"
+	TimeoutNumber    = "ERR timeout is not an integer or out of range"
+	TimeoutRange     = "ERR timeout is out of range"
+	TimeoutNegative  = "ERR timeout is negative"
+
+	CachingWithoutTracking = "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"
+	CachingYes             = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode."
+	CachingNo              = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode."
+
+	TrackingRedirectTwice  = "ERR A client can only redirect to a single other client"
+	TrackingRedirectGone   = "ERR The client ID you want redirect to does not exist"
+	TrackingPrefixMode     = "ERR PREFIX option requires BCAST mode to be enabled"
+	TrackingSwitchMode     = "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode."
+	TrackingBroadcastOptIn = "ERR OPTIN and OPTOUT are not compatible with BCAST"
+	TrackingBothOpts       = "ERR You can't specify both OPTIN mode and OPTOUT mode"
+	TrackingSwitchOpt      = "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode."
+	TrackingPrefixCount    = "ERR Too many prefixes"
+
+	MonitorInMulti        = "ERR MONITOR isn't allowed for DENY BLOCKING client"
+	ReplicaTouchesNothing = "ERR Replica can't interact with the keyspace"
+)
+
+// NoSuchUser is the reply to the name of a user that does not exist.
+func NoSuchUser(name []byte) string { return "ERR No such user '" + clip(name) + "'" }
+
+// PrefixOverlaps is the reply to a prefix of CLIENT TRACKING that begins with
+// another or is its beginning: one that the client had before, or one that it
+// gives now.
+func PrefixOverlaps(prefix, other string, before bool) string {
+	which := "another provided"
+	if before {
+		which = "an existing"
+	}
+	return "ERR Prefix '" + prefix + "' overlaps with " + which + " prefix '" + other + "'. Prefixes for a single client must not overlap."
+}
