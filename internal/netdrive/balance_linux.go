@@ -3,15 +3,17 @@ package netdrive
 import (
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// loadMeter measures how much of the time a loop works, window by window.
+// loadMeter measures how much of the time a loop's thread computes, window by
+// window. It counts processor time: a thread that others keep from running is
+// not busy, and a second loop would only take more from them.
 type loadMeter struct {
-	// Moments are Instant.Mono.
-	opened  int64 // start of the window
-	began   int64 // start of this tick's work
-	window  uint32
-	working int64 // nanoseconds in this window, up to the last tick
+	opened int64 // Instant.Mono at the start of the window
+	used   int64 // nanoseconds of processor time of the thread at that moment
+	window uint32
 	// busy is the share of the last window that was work, in percent. Other
 	// loops read it.
 	busy atomic.Int32
@@ -27,18 +29,26 @@ const (
 	busyGap = 25
 )
 
-func (m *loadMeter) begin(mono int64) { m.began = mono }
-
-// end closes the tick; true when it closed a window too.
-func (m *loadMeter) end(mono int64) bool {
-	m.working += mono - m.began
+// tick is called between two ticks; true when it has closed a window. used tells
+// the processor time of the thread.
+func (m *loadMeter) tick(mono int64, used func() int64) bool {
 	span := mono - m.opened
 	if span < int64(loadWindow) {
 		return false
 	}
-	m.busy.Store(int32(100 * m.working / span))
-	m.opened, m.working = mono, 0
+	now := used()
+	m.busy.Store(int32(100 * (now - m.used) / span))
+	m.opened, m.used = mono, now
 	return true
+}
+
+// threadTime is the processor time of the calling thread in nanoseconds.
+func threadTime() int64 {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) != nil {
+		return 0
+	}
+	return t.Nano()
 }
 
 // balance runs between two ticks, once a window. A loop that is busy nearly all

@@ -34,6 +34,7 @@ type eventLoop struct {
 	byFD   []*socket // index: descriptor
 	// dirty are the sockets with replies of this tick.
 	dirty []*socket
+	ready int // sockets that the last wait found
 	// buffers are empty reply buffers to borrow from.
 	buffers  [][]byte
 	draining bool // Shutdown was called
@@ -50,6 +51,8 @@ type eventLoop struct {
 
 const (
 	eventsPerTick = 256
+	// busyReady is how many sockets are ready after a wait of a busy loop.
+	busyReady = 4
 	// buffersKept bounds the reply buffers that a loop keeps for the next tick.
 	buffersKept = 64
 	// sweepPeriod is how often idle connections are looked for.
@@ -106,7 +109,6 @@ func (l *eventLoop) run() {
 		}
 		n := l.wait()
 		l.now = l.e.portable.o.Now()
-		l.load.begin(l.now.Mono)
 		for i := range l.events[:n] {
 			l.handle(&l.events[i])
 		}
@@ -118,7 +120,7 @@ func (l *eventLoop) run() {
 		l.dirty = l.dirty[:0]
 		l.now = l.e.portable.o.Now()
 		l.lookAtTimes()
-		if l.load.end(l.now.Mono) {
+		if l.load.tick(l.now.Mono, threadTime) {
 			l.balance()
 		}
 	}
@@ -142,11 +144,15 @@ func (l *eventLoop) runQueue() {
 	}
 }
 
-// wait gives the number of ready sockets in l.events. It first looks without
-// blocking, which needs no hand-over of the processor to other goroutines.
-func (l *eventLoop) wait() int {
-	if n := pollNow(l.poll, l.events); n != 0 {
-		return max(n, 0)
+// wait gives the number of ready sockets in l.events. A busy loop first looks
+// without blocking, which needs no hand-over of the processor to other
+// goroutines; one that has little to do would find nothing, and look twice.
+func (l *eventLoop) wait() (n int) {
+	defer func() { l.ready = n }()
+	if l.ready >= busyReady {
+		if n := pollNow(l.poll, l.events); n != 0 {
+			return max(n, 0)
+		}
 	}
 	l.asleep.Store(true)
 	defer l.asleep.Store(false)

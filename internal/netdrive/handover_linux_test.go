@@ -53,20 +53,17 @@ func TestConnectionsMoveBetweenLoopsUnnoticed(t *testing.T) {
 
 func TestLoadMeterCountsShares(t *testing.T) {
 	var m loadMeter
-	ms := int64(1e6)
-	m.opened = 0
-	for now := int64(0); now < 50*ms; now += 10 * ms {
-		m.begin(now)
-		closed := m.end(now + 4*ms)
-		if closed != (now+4*ms >= 50*ms) {
-			t.Errorf("at %d ms: closed is %v", now/ms, closed)
+	const ms = int64(1e6)
+	used := int64(0)
+	tell := func() int64 { return used }
+	for _, step := range []struct {
+		mono, used int64
+		closed     bool
+		busy       int32
+	}{{10 * ms, 5 * ms, false, 0}, {49 * ms, 20 * ms, false, 0}, {60 * ms, 30 * ms, true, 50}, {100 * ms, 70 * ms, false, 50}, {110 * ms, 80 * ms, true, 100}, {210 * ms, 80 * ms, true, 0}} {
+		used = step.used
+		if closed := m.tick(step.mono, tell); closed != step.closed || m.busy.Load() != step.busy {
+			t.Errorf("at %d ms with %d ms used: closed %v, busy %d %%; want %v, %d %%", step.mono/ms, used/ms, closed, m.busy.Load(), step.closed, step.busy)
 		}
-	}
-	m.begin(50 * ms)
-	if !m.end(60 * ms) {
-		t.Fatal("the window did not close")
-	}
-	if got := m.busy.Load(); got != 50 {
-		t.Errorf("busy %d %%, want 50: 30 ms of 60", got)
 	}
 }
