@@ -3,7 +3,7 @@ GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: run build test unit clients lint vet staticcheck cross bench deps
+.PHONY: run build test unit clients lint vet staticcheck cross bench faults deps
 
 run: ## a whole cluster in one process, ready for any Redis client
 	$(GO) run ./cmd/bowline dev
@@ -34,8 +34,15 @@ cross: ## compiles everywhere
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -o /dev/null ./cmd/bowline || exit 1; \
 	done
 
-bench: ## one table beside redis-server; ARGS=--short for the quick form, ARGS=-h for all flags
+bench: ## one report beside redis-server; ARGS=--short for the quick form that fails on targets, ARGS=-h for all flags
 	$(GO) run ./bench $(ARGS)
+
+FUZZTIME ?= 60s
+
+faults: deps ## the long forms, about two hours: a million random steps, eviction at full scale, FUZZTIME=60s of every fuzz target
+	BOWLINE_REQUIRE_REDIS=1 $(GO) test ./internal/player -run 'Random|Transactions|Notifications' -steps 1000000 -timeout 60m
+	BOWLINE_REQUIRE_REDIS=1 $(GO) test ./internal/player -run EvictionKeeps -v -evict.keys 1000000 -evict.accesses 10000000 -timeout 90m
+	GO="$(GO)" scripts/fuzz-all $(FUZZTIME)
 
 deps: ## what the tests need from Debian, when it is missing
 	scripts/test-deps

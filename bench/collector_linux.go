@@ -20,7 +20,7 @@ var gcFields = []gcField{
 
 // collector asks Bowline what its garbage collector did while it was filled and
 // then wrote to for a while. redis-server has none.
-func (b *bench) collector(ctx context.Context, name string) ([]stateResult, error) {
+func (b *bench) collector(ctx context.Context, name string) (stateResults, error) {
 	s, err := b.bowline.start(ctx)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (b *bench) collector(ctx context.Context, name string) ([]stateResult, erro
 	if err := b.write(ctx, s); err != nil {
 		return nil, err
 	}
-	var results []stateResult
+	var results stateResults
 	for _, f := range gcFields {
 		value, ok := infoNumber(s.address, "go", f.field)
 		if !ok {

@@ -117,7 +117,10 @@ func (l *load) arm(op, i int, events uint32) error {
 func (l *load) slice(o loadOrder) loadResult {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	l.numbers = numbers{state: o.Seed, keys: uint64(l.spec.Keys), order: o.Order}
+	l.numbers = numbers{
+		state: o.Seed, keys: uint64(l.spec.Keys), order: o.Order,
+		expiry: uint64(l.spec.Expiry), expirySpread: uint64(l.spec.ExpirySpread),
+	}
 	l.left, l.latency = o.Commands, histogram{}
 	for _, c := range l.conns {
 		c.replies = counter{}

@@ -2,21 +2,14 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 )
 
 // loader is a load process, connected to one server.
 type loader struct {
-	target  *server
-	cmd     *exec.Cmd
-	in      io.WriteCloser
-	orders  *json.Encoder
-	results *json.Decoder
+	*part
+	target *server
 }
 
 // loadArgument makes this binary a load process.
@@ -24,35 +17,12 @@ const loadArgument = "load"
 
 // startLoad starts a load process. The caller closes it.
 func startLoad(ctx context.Context, s *server, spec loadSpec) (*loader, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
 	spec.Address = s.address
-	cmd := exec.CommandContext(ctx, self, loadArgument)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
+	p, err := startPart(ctx, loadArgument, spec)
 	if err != nil {
-		return nil, fmt.Errorf("start the load: %w", err)
+		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start the load: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the load: %w", err)
-	}
-	l := &loader{target: s, cmd: cmd, in: in, orders: json.NewEncoder(in), results: json.NewDecoder(out)}
-	if err := l.orders.Encode(spec); err != nil {
-		l.close()
-		return nil, fmt.Errorf("start the load: %w", err)
-	}
-	return l, nil
-}
-
-func (l *loader) close() {
-	l.in.Close()
-	l.cmd.Wait()
+	return &loader{part: p, target: s}, nil
 }
 
 // run has one slice run, and measures the server meanwhile.
@@ -91,9 +61,12 @@ func fill(ctx context.Context, s *server, w *workload, keys int64, valueBytes in
 	return walk(ctx, s, loadSpec{Workload: w.name, ValueBytes: valueBytes, Keys: keys}, loadOrder{Commands: keys, Order: orderOnce})
 }
 
-// walk runs one slice that is not measured.
+// walk runs one slice that is not measured, with many connections when the
+// specification does not say how many.
 func walk(ctx context.Context, s *server, spec loadSpec, o loadOrder) error {
-	spec.Connections, spec.Pipeline = 8, 64
+	if spec.Connections == 0 {
+		spec.Connections, spec.Pipeline = 8, 64
+	}
 	l, err := startLoad(ctx, s, spec)
 	if err != nil {
 		return err

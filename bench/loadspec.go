@@ -10,6 +10,10 @@ type loadSpec struct {
 	Pipeline    int    `json:"pipeline"`
 	ValueBytes  int    `json:"value_bytes"`
 	Keys        int64  `json:"keys"`
+	// Expiry is for workloads whose keys expire: milliseconds since 1970, and how
+	// many milliseconds later the last keys may.
+	Expiry       int64 `json:"expiry,omitempty"`
+	ExpirySpread int64 `json:"expiry_spread,omitempty"`
 }
 
 // loadOrder asks for one slice.

@@ -17,8 +17,8 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == loadArgument {
-		exitOn(loadMain(os.Stdin, os.Stdout))
+	if part := partOf(os.Args); part != nil {
+		exitOn(part(os.Stdin, os.Stdout))
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -29,6 +29,21 @@ func main() {
 		return
 	}
 	exitOn(err)
+}
+
+// partOf gives what this binary does when it was started as a part of another
+// run, else nil.
+func partOf(args []string) func(in io.Reader, out io.Writer) error {
+	if len(args) != 2 {
+		return nil
+	}
+	switch args[1] {
+	case loadArgument:
+		return loadMain
+	case meterArgument:
+		return meterMain
+	}
+	return nil
 }
 
 func exitOn(err error) {
@@ -53,7 +68,7 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	var o options
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	f.BoolVar(&o.short, "short", false, "a few rows in less than a minute; status 1 when a target is missed by more than a quarter")
+	f.BoolVar(&o.short, "short", false, "a few rows in about a minute; status 1 when a target is missed by more than a quarter, three times in a row")
 	f.BoolVar(&o.full, "full", false, "more keys and rounds; takes memory for 10 million keys")
 	f.StringVar(&o.json, "json", "", "also write everything into this `file`")
 	f.StringVar(&o.rows, "rows", "", "measure only rows whose name matches this `regexp`, such as '^GET/p1/' or '^keys/'")
@@ -142,13 +157,14 @@ func (b *bench) all(ctx context.Context) error {
 	if err := b.allState(ctx); err != nil {
 		return err
 	}
+	if err := b.allStalls(ctx); err != nil {
+		return err
+	}
+	if err := b.allHits(ctx); err != nil {
+		return err
+	}
 	if n := b.report.noisyRows(); n > 0 {
 		b.note("in %d of %d rows the pairs of slices differ by more than a third: the machine was busy, measure again", n, len(b.report.Traffic))
-	}
-	if !b.plan.short {
-		for _, row := range later {
-			b.note("not measured yet: %s", row)
-		}
 	}
 	return nil
 }

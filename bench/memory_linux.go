@@ -9,7 +9,7 @@ import (
 // stateJob measures rows about memory or the collector, with processes of its own.
 type stateJob struct {
 	name string
-	run  func(ctx context.Context, name string) ([]stateResult, error)
+	run  func(ctx context.Context, name string) (stateResults, error)
 }
 
 func (b *bench) stateJobs() []stateJob {
@@ -17,7 +17,7 @@ func (b *bench) stateJobs() []stateJob {
 	for _, keys := range b.plan.memoryKeys {
 		for _, size := range b.plan.valueBytes {
 			jobs = append(jobs, stateJob{fmt.Sprintf("keys/%s/%dB", countName(keys), size),
-				func(ctx context.Context, name string) ([]stateResult, error) {
+				func(ctx context.Context, name string) (stateResults, error) {
 					return b.keyMemory(ctx, name, keys, size)
 				}})
 		}
@@ -27,6 +27,9 @@ func (b *bench) stateJobs() []stateJob {
 	}
 	if b.plan.backKeys > 0 {
 		jobs = append(jobs, stateJob{"back/" + countName(b.plan.backKeys), b.memoryBack})
+	}
+	if b.plan.expiryKeys > 0 {
+		jobs = append(jobs, stateJob{"expiry/" + countName(b.plan.expiryKeys), b.expiry})
 	}
 	if b.plan.gcKeys > 0 {
 		jobs = append(jobs, stateJob{"gc/" + countName(b.plan.gcKeys), b.collector})
@@ -40,12 +43,12 @@ func (b *bench) allState(ctx context.Context) error {
 			continue
 		}
 		b.progress("%s", job.name)
-		results, err := job.run(ctx, job.name)
+		results, err := retried(b, job.name, func() (stateResults, error) { return job.run(ctx, job.name) })
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			results = []stateResult{{Row: job.name, Failure: err.Error()}}
+			results = stateResults{{Row: job.name, Failure: err.Error()}}
 		}
 		b.report.State = append(b.report.State, results...)
 	}
@@ -111,7 +114,7 @@ const (
 )
 
 // keyMemory measures the bytes that a small key takes.
-func (b *bench) keyMemory(ctx context.Context, name string, keys int64, valueBytes int) ([]stateResult, error) {
+func (b *bench) keyMemory(ctx context.Context, name string, keys int64, valueBytes int) (stateResults, error) {
 	redis, bowline, stop, err := b.both(ctx)
 	if err != nil {
 		return nil, err
@@ -133,14 +136,14 @@ func (b *bench) keyMemory(ctx context.Context, name string, keys int64, valueByt
 		residents[i], useds[i] = after.growth(before, float64(keys))
 	}
 	t := findTarget(measureKeyBytes, "", 0, valueBytes)
-	return []stateResult{
+	return stateResults{
 		newState(name+" resident", "bytes/key", residents[0], residents[1], t),
 		newState(name+" used_memory", "bytes/key", useds[0], useds[1], nil),
 	}, nil
 }
 
 // idleMemory measures what a connection takes that has sent one PING.
-func (b *bench) idleMemory(ctx context.Context, name string) ([]stateResult, error) {
+func (b *bench) idleMemory(ctx context.Context, name string) (stateResults, error) {
 	redis, bowline, stop, err := b.both(ctx)
 	if err != nil {
 		return nil, err
@@ -152,7 +155,7 @@ func (b *bench) idleMemory(ctx context.Context, name string) ([]stateResult, err
 			return nil, err
 		}
 	}
-	return []stateResult{
+	return stateResults{
 		newState(name+" resident", "bytes/conn", residents[0], residents[1], findTarget(measureConnBytes, "", 0, 0)),
 		newState(name+" used_memory", "bytes/conn", useds[0], useds[1], nil),
 	}, nil
@@ -208,7 +211,7 @@ const (
 
 // memoryBack measures how much of the memory is left when nine keys of ten are
 // deleted, chosen at random.
-func (b *bench) memoryBack(ctx context.Context, name string) ([]stateResult, error) {
+func (b *bench) memoryBack(ctx context.Context, name string) (stateResults, error) {
 	redis, bowline, stop, err := b.both(ctx)
 	if err != nil {
 		return nil, err
@@ -235,7 +238,7 @@ func (b *bench) memoryBack(ctx context.Context, name string) ([]stateResult, err
 	if err != nil {
 		return nil, err
 	}
-	return []stateResult{newState(name+" resident", "% of peak", &shares[0], &shares[1], nil)}, nil
+	return stateResults{newState(name+" resident", "% of peak", &shares[0], &shares[1], nil)}, nil
 }
 
 // awaitShares watches both servers for up to backTime and gives what is left, in

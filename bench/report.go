@@ -12,7 +12,9 @@ import (
 type report struct {
 	Facts   []fact          `json:"facts"`
 	Traffic []trafficResult `json:"traffic"`
-	State   []stateResult   `json:"state"`
+	State   stateResults    `json:"state"`
+	Stalls  []stallResult   `json:"stalls"`
+	Hits    []hitResult     `json:"hits"`
 	Notes   []string        `json:"notes"`
 }
 
@@ -37,8 +39,11 @@ func percentilesOf(h *histogram) percentiles {
 // trafficResult is a measured row about speed.
 type trafficResult struct {
 	Row              string      `json:"row"`
-	CPU              judged      `json:"cpu_ratio"`
+	CPU              judged      `json:"cpu_ratio"` // the one of the next two that JudgedBy names
+	JudgedBy         yardstick   `json:"judged_by"`
+	RelativeCPU      spread      `json:"relative_cpu_ratio"`
 	RawCPU           spread      `json:"raw_cpu_ratio"`
+	LoadCPU          spread      `json:"load_cpu_ratio"`
 	Throughput       judged      `json:"throughput_ratio"`
 	RedisMicros      spread      `json:"redis_micros_per_command"`
 	BowlineMicros    spread      `json:"bowline_micros_per_command"`
@@ -55,10 +60,11 @@ type judged struct {
 	spread
 	Target  float64 `json:"target,omitempty"` // 0: none
 	Verdict verdict `json:"verdict,omitempty"`
+	miss    float64 // see target.miss
 }
 
 func judge(s spread, t *target) judged {
-	j := judged{spread: s, Verdict: t.judge(s.Median)}
+	j := judged{spread: s, Verdict: t.judge(s.Median), miss: t.miss(s.Median)}
 	if t != nil {
 		j.Target = t.limit
 	}
@@ -75,13 +81,14 @@ type stateResult struct {
 	Target  float64  `json:"target,omitempty"` // for Bowline's number; 0: none
 	Verdict verdict  `json:"verdict,omitempty"`
 	Failure string   `json:"failure,omitempty"`
+	miss    float64  // see target.miss
 }
 
 // newState makes a row; redis and bowline may be nil.
 func newState(row, unit string, redis, bowline *float64, t *target) stateResult {
 	s := stateResult{Row: row, Unit: unit, Redis: redis, Bowline: bowline}
 	if t != nil && bowline != nil {
-		s.Target, s.Verdict = t.limit, t.judge(*bowline)
+		s.Target, s.Verdict, s.miss = t.limit, t.judge(*bowline), t.miss(*bowline)
 	}
 	return s
 }
@@ -89,10 +96,14 @@ func newState(row, unit string, redis, bowline *float64, t *target) stateResult 
 // resultOf sums up the slices of a row.
 func resultOf(row trafficRow, pairs []pair, redis, bowline *histogram) trafficResult {
 	find := func(m measure) *target { return findTarget(m, row.workload.name, row.pipeline, row.valueBytes) }
+	by, cpu := judgedCPU(pairs)
 	return trafficResult{
 		Row:              row.name(),
-		CPU:              judge(spreadOfPairs(pairs, cpuRatio), find(measureCPU)),
+		CPU:              judge(cpu, find(measureCPU)),
+		JudgedBy:         by,
+		RelativeCPU:      spreadOfPairs(pairs, cpuRatio),
 		RawCPU:           spreadOfPairs(pairs, rawCPURatio),
+		LoadCPU:          spreadOfPairs(pairs, loadRatio),
 		Throughput:       judge(spreadOfPairs(pairs, throughputRatio), find(measureThroughput)),
 		RedisMicros:      spreadOfPairs(pairs, func(p pair) float64 { return p.Redis.micros() }),
 		BowlineMicros:    spreadOfPairs(pairs, func(p pair) float64 { return p.Bowline.micros() }),
@@ -128,22 +139,27 @@ func (r *report) broken() bool {
 			return true
 		}
 	}
+	for i := range r.Stalls {
+		if r.Stalls[i].Failure != "" {
+			return true
+		}
+	}
+	for i := range r.Hits {
+		if r.Hits[i].Failure != "" {
+			return true
+		}
+	}
 	return false
 }
 
 // failed says whether a row is off its target by more than the tolerance.
 func (r *report) failed() bool {
 	for i := range r.Traffic {
-		if t := &r.Traffic[i]; t.CPU.Verdict == verdictFail || t.Throughput.Verdict == verdictFail {
+		if r.Traffic[i].failing() {
 			return true
 		}
 	}
-	for i := range r.State {
-		if r.State[i].Verdict == verdictFail {
-			return true
-		}
-	}
-	return false
+	return r.State.failing()
 }
 
 // outcomeOf is the error that makes the exit status 1. Targets count in the
@@ -173,6 +189,14 @@ func (r *report) print(w io.Writer) {
 	}
 	if len(r.State) > 0 {
 		w.Write(align(stateCells(r.State)))
+		fmt.Fprintln(w)
+	}
+	if len(r.Stalls) > 0 {
+		w.Write(align(stallCells(r.Stalls)))
+		fmt.Fprintln(w)
+	}
+	if len(r.Hits) > 0 {
+		w.Write(align(hitCells(r.Hits)))
 		fmt.Fprintln(w)
 	}
 	for _, note := range r.Notes {

@@ -25,6 +25,18 @@ type plan struct {
 	backKeys   int64   // 0: no row
 	gcKeys     int64   // 0: no row
 	gcTime     time.Duration
+
+	stallKeys   int64 // 0: no rows
+	stallBytes  int64 // of the one big value
+	stallRounds int
+	stallIdle   time.Duration // how long a server is watched while nothing happens
+
+	expiryKeys    int64 // 0: no row
+	evictKeys     int64 // 0: no rows
+	evictAccesses int64
+
+	// again is how often a row is measured anew that fails.
+	again int
 }
 
 func defaultPlan() plan {
@@ -33,6 +45,8 @@ func defaultPlan() plan {
 		valueBytes: []int{16, 100},
 		memoryKeys: []int64{1_000_000}, idle: 2000, backKeys: 1_000_000,
 		gcKeys: 1_000_000, gcTime: 10 * time.Second,
+		stallKeys: 1_000_000, stallBytes: 256 << 20, stallRounds: 3, stallIdle: time.Second,
+		expiryKeys: 1_000_000, evictKeys: 100_000, evictAccesses: 1_000_000,
 	}
 }
 
@@ -40,7 +54,7 @@ func shortPlan() plan {
 	return plan{
 		short: true, connections: 50, keys: 100_000, rounds: 5, slice: 250 * time.Millisecond, lead: 150 * time.Millisecond,
 		commands: []string{"GET", "SET"}, valueBytes: []int{16},
-		memoryKeys: []int64{200_000},
+		memoryKeys: []int64{200_000}, again: 2,
 	}
 }
 
@@ -49,13 +63,9 @@ func fullPlan() plan {
 	p.rounds, p.slice = 9, 600*time.Millisecond
 	p.memoryKeys = []int64{1_000_000, 5_000_000}
 	p.backKeys, p.gcKeys, p.gcTime = 10_000_000, 10_000_000, 30*time.Second
+	p.stallRounds = 5
+	p.evictKeys, p.evictAccesses = 1_000_000, 10_000_000
 	return p
-}
-
-// later are rows whose turn has not come: each needs commands that are not there
-// yet. They are named in the notes, so that nobody takes silence for a result.
-var later = []string{
-	"stall/same-stripe, stall/other-stripe: latency of a GET while a big DEL, a wave of expiry and FLUSHALL run",
 }
 
 // pipelines are the depths that every command is measured at.

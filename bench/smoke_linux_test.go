@@ -15,8 +15,8 @@ import (
 
 // TestMain lets the load processes that the tests start run in this binary.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == loadArgument {
-		if err := loadMain(os.Stdin, os.Stdout); err != nil {
+	if part := partOf(os.Args); part != nil {
+		if err := part(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

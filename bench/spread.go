@@ -32,6 +32,9 @@ func (s slice) micros() float64 { return over(s.ServerSeconds*1e6, float64(s.Com
 
 func (s slice) perSecond() float64 { return over(float64(s.Commands), s.Seconds) }
 
+// loadMicros is the load's CPU per command in microseconds.
+func (s slice) loadMicros() float64 { return over(s.LoadSeconds*1e6, float64(s.Commands)) }
+
 // relative is the server's CPU in units of the load's CPU.
 func (s slice) relative() float64 { return over(s.ServerSeconds, s.LoadSeconds) }
 
@@ -54,6 +57,9 @@ func spreadOfPairs(pairs []pair, value func(pair) float64) spread {
 func cpuRatio(p pair) float64 { return over(p.Bowline.relative(), p.Redis.relative()) }
 
 func rawCPURatio(p pair) float64 { return over(p.Bowline.micros(), p.Redis.micros()) }
+
+// loadRatio says how far the yardstick of cpuRatio is the same for both servers.
+func loadRatio(p pair) float64 { return over(p.Bowline.loadMicros(), p.Redis.loadMicros()) }
 
 func throughputRatio(p pair) float64 { return over(p.Bowline.perSecond(), p.Redis.perSecond()) }
 

@@ -42,7 +42,7 @@ func align(rows [][]string) []byte {
 }
 
 var trafficHeader = []string{
-	"row", "cpu B/R", "spread", "target", "", "raw cpu", "throughput B/R", "spread", "target", "",
+	"row", "cpu B/R", "raw", "load", "by", "judged B/R", "spread", "target", "", "throughput B/R", "spread", "target", "",
 	"us/cmd R", "B", "p50 us R", "B", "p99 R", "B", "p99.9 R", "B",
 }
 
@@ -54,8 +54,8 @@ func trafficCells(results []trafficResult) [][]string {
 			rows = append(rows, []string{r.Row, "failed: " + r.Failure})
 			continue
 		}
-		row := append([]string{r.Row}, judgedCells(r.CPU, "<=")...)
-		row = append(row, ratio(r.RawCPU.Median))
+		row := []string{r.Row, ratio(r.RelativeCPU.Median), ratio(r.RawCPU.Median), ratio(r.LoadCPU.Median), string(r.JudgedBy)}
+		row = append(row, judgedCells(r.CPU, "<=")...)
 		row = append(row, judgedCells(r.Throughput, ">=")...)
 		row = append(row, digits(r.RedisMicros.Median, 3), digits(r.BowlineMicros.Median, 3))
 		for _, pick := range []func(percentiles) float64{

@@ -25,11 +25,14 @@ func TestAlignMovesNumbersToTheRight(t *testing.T) {
 }
 
 func TestEveryTrafficRowFillsTheHeader(t *testing.T) {
-	cells := trafficCells([]trafficResult{{Row: "GET/p1/16B", CPU: judge(spread{0.9, 0.8, 1}, &target{limit: 0.95})}})
+	cells := trafficCells([]trafficResult{{
+		Row: "GET/p1/16B", CPU: judge(spread{0.9, 0.8, 1}, &target{limit: 0.95}), JudgedBy: yardstickRaw,
+		RelativeCPU: spread{Median: 1.1}, RawCPU: spread{Median: 0.9}, LoadCPU: spread{Median: 0.8},
+	}})
 	if len(cells[1]) != len(trafficHeader) {
 		t.Errorf("%d cells under %d titles", len(cells[1]), len(trafficHeader))
 	}
-	if got := strings.Join(cells[1][:5], " "); got != "GET/p1/16B 0.90 0.80-1.00 <=0.95 ok" {
+	if got := strings.Join(cells[1][:9], " "); got != "GET/p1/16B 1.10 0.90 0.80 raw 0.90 0.80-1.00 <=0.95 ok" {
 		t.Errorf("the row begins with %q", got)
 	}
 }

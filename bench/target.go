@@ -15,6 +15,9 @@ const (
 	measureConnBytes  measure = "bytes/conn" // growth of resident memory
 	measureGCPause    measure = "gc pause"   // microseconds at p99.9
 	measureGCPercent  measure = "gc cpu"     // percent of the process's CPU
+	measureStall      measure = "stall"      // longest wait in microseconds
+	measureExpiry     measure = "expiry"     // seconds until expired memory is free
+	measureHits       measure = "hits"       // points of the hit ratio below redis-server's
 )
 
 // target is one promise of docs/performance.md, section "Targets".
@@ -49,6 +52,9 @@ var targets = []target{
 	{measure: measureConnBytes, limit: 1024},
 	{measure: measureGCPause, limit: 1000},
 	{measure: measureGCPercent, limit: 5},
+	{measure: measureStall, limit: 1000},
+	{measure: measureExpiry, limit: 1},
+	{measure: measureHits, limit: 1},
 }
 
 // findTarget gives the target for a row, or nil.
@@ -71,11 +77,29 @@ const (
 	verdictMet  verdict = "ok"   // reached
 	verdictOff  verdict = "off"  // missed
 	verdictFail verdict = "FAIL" // missed by more than the tolerance
+	// verdictNoise: missed, but so it is with nothing going on.
+	verdictNoise verdict = "noise"
 )
 
 // tolerance is the share of a target by which a shared machine may miss it
 // before --short fails.
 const tolerance = 0.25
+
+// miss says how far a value is from its target: 1 is on it, more is worse; 0
+// when there is none.
+func (t *target) miss(value float64) float64 {
+	switch {
+	case t == nil:
+		return 0
+	case math.IsNaN(value):
+		return math.Inf(1)
+	case t.atLeast && value <= 0:
+		return math.Inf(1)
+	case t.atLeast:
+		return t.limit / value
+	}
+	return value / t.limit
+}
 
 // judge compares a measured value with a target, which may be nil. A value that
 // could not be measured (not a number) fails.

@@ -55,7 +55,9 @@ func (b *bench) allTraffic(ctx context.Context) error {
 			continue
 		}
 		b.progress("%s", row.name())
-		r, err := b.traffic(ctx, row, redis, bowline)
+		r, err := retried(b, row.name(), func() (trafficResult, error) {
+			return b.traffic(ctx, row, redis, bowline)
+		})
 		if err != nil {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

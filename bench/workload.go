@@ -11,8 +11,8 @@ import (
 // numbers in its arguments.
 type workload struct {
 	name string
-	// words are the arguments. In one of them {key}, {member} and {score} stand for a number of
-	// as many digits as [numberDigits] says, and {value} for the value.
+	// words are the arguments. In one of them {key}, {member}, {score} and {expiry} stand for a
+	// number of as many digits as [numberDigits] says, and {value} for the value.
 	words []string
 	// keys is how many different keys are used; 0: as many as the run says.
 	keys int64
@@ -33,8 +33,11 @@ var workloads = []workload{
 	{name: "ZADD", words: []string{"ZADD", "zst:{key}", "{score}", "mem:{member}"}, keys: 10_000},
 }
 
-// deletion is no row; it makes room in the rows about memory.
-var deletion = workload{name: "DEL", words: []string{"DEL", "key:{key}"}}
+// deletion and expiring are no rows; they make work in other rows.
+var (
+	deletion = workload{name: "DEL", words: []string{"DEL", "key:{key}"}}
+	expiring = workload{name: "SETPXAT", words: []string{"SET", "key:{key}", "{value}", "PXAT", "{expiry}"}}
+)
 
 // members is how many different fields or members a collection's key gets.
 const members = 1000
@@ -54,20 +57,22 @@ func findWorkload(name string) *workload {
 			return &workloads[i]
 		}
 	}
-	if name == deletion.name {
-		return &deletion
+	for _, w := range []*workload{&deletion, &expiring} {
+		if w.name == name {
+			return w
+		}
 	}
 	return nil
 }
 
 // numberDigits is the width of each kind of number: with its prefix a key has 16
-// bytes.
-var numberDigits = map[string]int{"{key}": 12, "{member}": 8, "{score}": 6}
+// bytes. An expiry time has 13 digits until the year 2286.
+var numberDigits = map[string]int{"{key}": 12, "{member}": 8, "{score}": 6, "{expiry}": 13}
 
 // hole is a number inside of a command, to be written anew for each.
 type hole struct {
 	at, digits int
-	key        bool // a key's number, else one below members
+	mark       string // the key of numberDigits
 }
 
 // template is a command with holes. All commands made from it have one length.
@@ -92,7 +97,7 @@ func (w *workload) template(valueBytes int) template {
 		t.bytes = append(t.bytes, text...)
 		if mark != "" {
 			digits := numberDigits[mark]
-			t.holes = append(t.holes, hole{at: len(t.bytes) - digits, digits: digits, key: mark == "{key}"})
+			t.holes = append(t.holes, hole{at: len(t.bytes) - digits, digits: digits, mark: mark})
 		}
 		t.bytes = append(t.bytes, "\r\n"...)
 	}
@@ -107,9 +112,12 @@ func (t *template) fill(pipeline []byte, i int, numbers *numbers) {
 	command := pipeline[i*len(t.bytes):]
 	for _, h := range t.holes {
 		n := uint64(0)
-		if h.key {
+		switch h.mark {
+		case "{key}":
 			n = numbers.nextKey()
-		} else {
+		case "{expiry}":
+			n = numbers.expiry + numbers.below(numbers.expirySpread+1)
+		default:
 			n = numbers.below(members)
 		}
 		putDigits(command[h.at:h.at+h.digits], n)
@@ -139,6 +147,8 @@ type numbers struct {
 	keys  uint64
 	order order
 	next  uint64
+
+	expiry, expirySpread uint64
 }
 
 func (n *numbers) nextKey() uint64 {

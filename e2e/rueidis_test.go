@@ -10,8 +10,7 @@ import (
 
 func TestRueidisClusterClient(t *testing.T) {
 	_, addrs := startDev(t)
-	// Without its own cache, as CLIENT TRACKING does not exist yet.
-	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: addrs[:1], DisableCache: true})
+	c, err := rueidis.NewClient(rueidis.ClientOption{InitAddress: addrs[:1]})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4110,7 +4110,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.8.13",
 		Summary:    "Delays the server has noticed",
 		Complexity: "that of the subcommand",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDLatencyDoctor: {
 		Name: "latency|doctor", Arity: 2,
@@ -4120,7 +4120,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.8.13",
 		Summary:    "Explains the delays in words",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDLatencyGraph: {
 		Name: "latency|graph", Arity: 3,
@@ -4130,7 +4130,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.8.13",
 		Summary:    "Draws the delays of an event",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "event", Type: "string", KeySpec: -1},
 		},
@@ -4142,7 +4142,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.8.13",
 		Summary:    "Lists the subcommands of LATENCY",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDLatencyHistogram: {
 		Name: "latency|histogram", Arity: -2,
@@ -4152,7 +4152,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "7.0.0",
 		Summary:    "Shows how long commands take, by command",
 		Complexity: "O(commands)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "command", Type: "string", KeySpec: -1,
 				Flags: []string{"optional", "multiple"},
@@ -4167,7 +4167,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.8.13",
 		Summary:    "Shows the delays of an event over time",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "event", Type: "string", KeySpec: -1},
 		},
@@ -4180,7 +4180,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.8.13",
 		Summary:    "Shows the last delay of each event",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDLatencyReset: {
 		Name: "latency|reset", Arity: -2,
@@ -4190,7 +4190,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.8.13",
 		Summary:    "Forgets delays",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "event", Type: "string", KeySpec: -1,
 				Flags: []string{"optional", "multiple"},
@@ -6479,7 +6479,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.2.12",
 		Summary:    "The record of slow commands",
 		Complexity: "that of the subcommand",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDSlowlogGet: {
 		Name: "slowlog|get", Arity: -2,
@@ -6489,7 +6489,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.2.12",
 		Summary:    "Shows slow commands",
 		Complexity: "O(entries)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "count", Type: "integer", KeySpec: -1,
 				Flags: []string{"optional"},
@@ -6503,7 +6503,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.2.0",
 		Summary:    "Lists the subcommands of SLOWLOG",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDSlowlogLen: {
 		Name: "slowlog|len", Arity: 2,
@@ -6513,7 +6513,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.2.12",
 		Summary:    "Counts the recorded slow commands",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDSlowlogReset: {
 		Name: "slowlog|reset", Arity: 2,
@@ -6523,7 +6523,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.2.12",
 		Summary:    "Empties the record of slow commands",
 		Complexity: "O(entries)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDSmembers: {
 		Name: "smembers", Arity: 2,

@@ -16,7 +16,7 @@ import (
 
 const vectorPath = "../../testdata/key_vectors.json"
 
-var rewrite = flag.Bool("rewrite", false, "write the keys found now into testdata/key_vectors.json")
+var rewrite = flag.Bool("rewrite", false, "write the files that these tests compare with: key vectors, compatibility matrix")
 
 // vector is one row of testdata/key_vectors.json. To add one, write its args,
 // run the tests with -rewrite, and let TestKeyVectorsMatchLiveServer confirm it.

@@ -113,7 +113,7 @@ var table = []*Param{
 	{Name: "slowlog-max-len", Kind: Int, Default: "128", Max: maxLong, Effect: Live, Doc: "Most entries of the slow log."},
 	{Name: "latency-tracking", Kind: Bool, Default: "yes", Effect: Live, Doc: "Counts how long commands take, for INFO latencystats."},
 	{Name: "latency-tracking-info-percentiles", Kind: Percentiles, Default: "50 99 99.9", Effect: Live, Doc: "Percentiles that INFO latencystats shows."},
-	{Name: "latency-monitor-threshold", Kind: Int, Default: "0", Max: maxLong, Effect: Stored, Doc: "Milliseconds from which an event enters the latency monitor; 0 watches none."},
+	{Name: "latency-monitor-threshold", Kind: Int, Default: "0", Max: maxLong, Effect: Live, Doc: "Milliseconds from which an event enters the latency monitor; 0 watches none."},
 	{Name: "notify-keyspace-events", Kind: Events, Effect: Live, Doc: "Classes of key events that are published, by letter; empty publishes none."},
 	{Name: "tracking-table-max-keys", Kind: Int, Default: "1000000", Max: maxLong, Effect: Live, Doc: "Most keys remembered for client-side caching; 0 has no limit."},
 	{Name: "busy-reply-threshold", Aliases: []string{"lua-time-limit"}, Kind: Int, Default: "5000", Max: maxLong, Effect: Stored, Doc: "Milliseconds after which a running script lets others be told BUSY."},

@@ -90,6 +90,7 @@ var Sections = []Section{
 	}},
 	{Name: "Commandstats", Extra: true, Fields: []Field{{"", "calls and time per command"}}},
 	{Name: "Errorstats", Fields: []Field{{"", "replies per error code"}}},
+	{Name: "Latencystats", Extra: true, Fields: []Field{{"", "percentiles of the time per command, in microseconds"}}},
 	{Name: "Cluster", Fields: []Field{
 		{"cluster_enabled", "1 in cluster mode"},
 	}},

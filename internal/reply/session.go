@@ -29,6 +29,14 @@ const (
 	ReplicaTouchesNothing = "ERR Replica can't interact with the keyspace"
 )
 
+// SlowlogCount is the reply to a bad count of SLOWLOG GET.
+const SlowlogCount = "ERR count should be greater than or equal to -1"
+
+// NoLatencySamples is the reply to an event that LATENCY GRAPH knows nothing of.
+func NoLatencySamples(event []byte) string {
+	return "ERR No samples available for event '" + clip(event) + "'"
+}
+
 // NoSuchUser is the reply to the name of a user that does not exist.
 func NoSuchUser(name []byte) string { return "ERR No such user '" + clip(name) + "'" }
 

@@ -156,6 +156,7 @@ func (srv *Server) aboutTraffic() map[string]source {
 		"client_output_buffer_limit_disconnections": driver(func(s netdrive.Stats) uint64 { return s.OutputLimit }),
 		"total_error_replies":                       numberSource(srv.errors.total.Load),
 		"Commandstats":                              srv.appendCommandStats,
+		"Latencystats":                              srv.appendLatencyStats,
 		"Errorstats":                                srv.appendErrorStats,
 	}
 }

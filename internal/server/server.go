@@ -93,6 +93,8 @@ type Server struct {
 	tracking *tracking
 	monitors monitors
 	pause    pause
+	slow     slowLog
+	latency  latencyMonitor
 	relay    atomic.Pointer[func(channel, body []byte)]
 	errors   errorCounts
 	baseline atomic.Pointer[driverBaseline]
@@ -106,6 +108,8 @@ type route struct {
 	keys    engine.Handler
 	session session.Handler
 	server  func(w *Worker, s *session.Session, args [][]byte)
+	// short: the time that the command takes hardly depends on what it is given.
+	short bool
 }
 
 // New makes a server that serves every slot itself, until it gets a map.
@@ -127,6 +131,9 @@ func New(o Options) *Server {
 	}
 	for name, h := range handlers {
 		srv.route(name).server = h
+	}
+	for spec := range command.All() {
+		srv.routes[spec.ID].short = spec.Complexity == "O(1)" || spec.Complexity == "O(log(N))"
 	}
 	srv.info = metrics.NewInfo(srv.infoSources())
 	srv.followMemory()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/netdrive"
 )
 
@@ -19,6 +20,18 @@ type workerStats struct {
 
 type commandStats struct {
 	calls, rejected, failed, nanos atomic.Uint64
+	// times is nil until the command is called with latency-tracking on.
+	times atomic.Pointer[histogram]
+}
+
+// time counts calls that took nanos each.
+func (c *commandStats) time(nanos, calls uint64) {
+	h := c.times.Load()
+	if h == nil {
+		h = &histogram{}
+		c.times.Store(h) // only the worker adds, so nobody else stores one
+	}
+	h.add(nanos, calls)
 }
 
 // noteError counts the reply if it is an error, and says whether it is.
@@ -30,13 +43,14 @@ func (w *Worker) noteError(answer []byte) bool {
 	return true
 }
 
-// count records the first n commands of a batch, which took nanos together.
-func (w *Worker) count(n int, nanos int64) {
-	share := uint64(max(0, nanos)) / uint64(n)
-	for i := 0; i < n; {
+// count records the commands from..to-1 of a batch, which took nanos together.
+func (w *Worker) count(from, to int, nanos int64) {
+	share := uint64(nanos) / uint64(to-from)
+	timed := w.srv.cfg.Bool(config.LatencyTracking)
+	for i := from; i < to; {
 		spec, how := w.specs[i], w.outcomes[i]
 		run, failed := i, uint64(0) // commands of one kind in a row are added at once
-		for ; i < n && w.specs[i] == spec && w.outcomes[i] == how; i++ {
+		for ; i < to && w.specs[i] == spec && w.outcomes[i] == how; i++ {
 			if w.failed[i] {
 				failed++
 			}
@@ -56,16 +70,26 @@ func (w *Worker) count(n int, nanos int64) {
 		}
 		c.calls.Add(times)
 		c.nanos.Add(share * times)
+		if timed {
+			c.time(share, times)
+		}
 		if failed > 0 {
 			c.failed.Add(failed)
 		}
 	}
 }
 
-// countOne records a command of a transaction; its time is that of EXEC.
-func (w *Worker) countOne(spec *command.Spec, failed bool) {
+// countOne records a command of a transaction. Its time is nanos, or if that is
+// negative only a part of EXEC's.
+func (w *Worker) countOne(spec *command.Spec, failed bool, nanos int64) {
 	c := &w.stats.commands[spec.ID]
 	c.calls.Add(1)
+	if nanos >= 0 {
+		c.nanos.Add(uint64(nanos))
+		if w.srv.cfg.Bool(config.LatencyTracking) {
+			c.time(uint64(nanos), 1)
+		}
+	}
 	if failed {
 		c.failed.Add(1)
 	}
@@ -97,6 +121,26 @@ func (srv *Server) sumCommands() []summed {
 		}
 	}
 	return used
+}
+
+// sumHistograms gives the commands that were called while latency-tracking was
+// on, by ID.
+func (srv *Server) sumHistograms() []timedCommand {
+	var rows []timedCommand
+	workers := srv.allWorkers()
+	for id := range command.Count {
+		row := timedCommand{}
+		for _, w := range workers {
+			if h := w.stats.commands[id].times.Load(); h != nil {
+				row.histogram.add(h)
+			}
+		}
+		if row.histogram.total > 0 {
+			row.name = command.Get(command.ID(id)).Name
+			rows = append(rows, row)
+		}
+	}
+	return rows
 }
 
 func (srv *Server) allWorkers() []*Worker {
@@ -147,6 +191,11 @@ func (srv *Server) resetStats(by *Worker) {
 			c.rejected.Store(0)
 			c.failed.Store(0)
 			c.nanos.Store(0)
+			if h := c.times.Load(); h != nil {
+				for i := range h.buckets {
+					h.buckets[i].Store(0)
+				}
+			}
 		}
 		w.stats.unknown.Store(0)
 	}

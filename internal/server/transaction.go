@@ -220,6 +220,10 @@ func (w *Worker) watchedChanged(s *session.Session) bool {
 func (w *Worker) runQueued(s *session.Session, c *session.Command) {
 	spec := command.Find(c.Args)
 	at := len(s.W.B)
+	began := int64(-1)
+	if w.timedAlone(spec) {
+		began = w.srv.now().Mono
+	}
 	r := &w.srv.routes[spec.ID]
 	switch {
 	case r.keys != nil:
@@ -238,7 +242,13 @@ func (w *Worker) runQueued(s *session.Session, c *session.Command) {
 		r.server(w, s, c.Args)
 	}
 	failed := w.noteError(s.W.B[at:])
-	w.countOne(spec, failed)
+	nanos := int64(-1)
+	if began >= 0 {
+		w.now = w.srv.now()
+		nanos = max(0, w.now.Mono-began)
+		w.noteTime(s, spec, c.Args, nanos)
+	}
+	w.countOne(spec, failed, nanos)
 	if w.srv.monitors.count.Load() > 0 {
 		w.show(s, spec, c.Args)
 	}

@@ -32,6 +32,8 @@ type Worker struct {
 	// execWaits: EXEC found its keys paused, and is to be run later.
 	execWaits bool
 	invalid   invalidations
+	lap       lap
+	wary      int // for so many batches every command is timed by itself
 
 	// What became of the commands of the batch.
 	specs    [session.BatchMax]*command.Spec
@@ -61,7 +63,12 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 		w.warm(s, b.Commands)
 	}
 	ran := 0
+	w.beginLaps(b)
 	for i := range b.Commands {
+		alone := w.timedAlone(b.Commands[i].Spec) && len(b.Commands) > 1
+		if alone && i > w.lap.from {
+			w.endLap(s, b, i)
+		}
 		at := len(s.W.B)
 		w.specs[i], w.outcomes[i] = w.run(s, &b.Commands[i])
 		if w.outcomes[i] == postponed {
@@ -76,6 +83,9 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 		}
 		w.hold(s, at)
 		ran++
+		if alone {
+			w.endLap(s, b, ran)
+		}
 		if s.Closing || len(s.W.B) >= session.OutputHigh {
 			break
 		}
@@ -87,14 +97,13 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	if ran == 0 {
 		return 0
 	}
-	// Reading the clock costs as much as a short command: the commands of a batch
-	// share its time.
 	if spec := w.specs[ran-1]; spec != nil {
 		s.SetCommand(spec)
 	}
-	done := w.srv.now()
-	w.count(ran, done.Mono-b.Now.Mono)
-	b.Now = done
+	if ran > w.lap.from {
+		w.endLap(s, b, ran)
+	}
+	b.Now = w.now
 	return ran
 }
 

@@ -1,0 +1,110 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The compatibility matrix is made from the table: run the test with -rewrite
+// after a change of a command's state.
+const (
+	matrixJSON = "../../docs/compatibility-matrix.json"
+	matrixPage = "../../docs/compatibility.md"
+)
+
+// matrixRow is what the matrix says of a command.
+type matrixRow struct {
+	Command string `json:"command"`
+	Group   string `json:"group"`
+	Since   string `json:"since"`
+	State   string `json:"state"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+var stateNames = map[State]string{Planned: "planned", Working: "working", Refused: "refused"}
+
+func matrix() []matrixRow {
+	var rows []matrixRow
+	for s := range All() {
+		since := "Redis " + s.Since
+		if s.SinceValkey {
+			since = "Valkey " + s.Since
+		}
+		name := strings.ToUpper(strings.ReplaceAll(s.Name, "|", " "))
+		rows = append(rows, matrixRow{name, s.Group, since, stateNames[s.State], s.Reason})
+	}
+	return rows
+}
+
+func matrixText(rows []matrixRow) []byte {
+	var b bytes.Buffer
+	b.WriteString("[\n")
+	for i, r := range rows {
+		line, _ := json.Marshal(r) // strings only: it can't fail
+		b.Write(line)
+		if i < len(rows)-1 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+	}
+	b.WriteString("]\n")
+	return b.Bytes()
+}
+
+func matrixMarkdown(rows []matrixRow) []byte {
+	var b bytes.Buffer
+	count := map[string]int{}
+	byGroup := map[string][]matrixRow{}
+	var groups []string
+	for _, r := range rows {
+		count[r.State]++
+		if byGroup[r.Group] == nil {
+			groups = append(groups, r.Group)
+		}
+		byGroup[r.Group] = append(byGroup[r.Group], r)
+	}
+	slices.Sort(groups)
+	fmt.Fprintf(&b, "# Compatibility\n\nEvery command of Redis 7.4 and Valkey 8, with its subcommands: %d work, %d are planned, %d are refused.\n"+
+		"A command that is planned is unknown to clients until then. The same as data: `compatibility-matrix.json`.\n",
+		count["working"], count["planned"], count["refused"])
+	for _, g := range groups {
+		fmt.Fprintf(&b, "\n## %s\n\n", g)
+		for _, state := range []string{"working", "planned", "refused"} {
+			var names []string
+			for _, r := range byGroup[g] {
+				if r.State != state {
+					continue
+				}
+				name := "`" + r.Command + "`"
+				if r.Reason != "" {
+					name += " (" + r.Reason + ")"
+				}
+				names = append(names, name)
+			}
+			if len(names) > 0 {
+				fmt.Fprintf(&b, "- %s: %s\n", state, strings.Join(names, ", "))
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+func TestMatrixIsThatOfTheTable(t *testing.T) {
+	rows := matrix()
+	for path, want := range map[string][]byte{matrixJSON: matrixText(rows), matrixPage: matrixMarkdown(rows)} {
+		if *rewrite {
+			if err := os.WriteFile(path, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not up to date (%v): run this test with -rewrite", path, err)
+		}
+	}
+}
