@@ -37,6 +37,9 @@ type Ctx struct {
 	Config *config.Config
 	// Clustered says whether the node is a member of a cluster.
 	Clustered func() bool
+	// Applying: the command is a record's effect, which was judged where it was
+	// written. Limits of this node are not asked.
+	Applying bool
 	// NowMicros is Tx.Now with more precision: unix microseconds.
 	NowMicros int64
 
@@ -86,6 +89,21 @@ func (c *Ctx) Value(key []byte, e store.Entry) {
 	}
 	c.W.Bulk(e.Value)
 }
+
+// appliedStringMax is far above what nodes allow, and bounds what a damaged
+// record can ask for.
+const appliedStringMax = 4 << 30
+
+// StringMax is the longest string that a command may make, in bytes.
+func (c *Ctx) StringMax() int64 {
+	if c.Applying {
+		return appliedStringMax
+	}
+	return c.Config.Int(config.ProtoMaxBulkLen)
+}
+
+// InCluster says whether a command must keep to what a cluster allows.
+func (c *Ctx) InCluster() bool { return !c.Applying && c.Clustered() }
 
 // Int parses an argument. When ok is false the error was already written.
 func (c *Ctx) Int(arg []byte) (n int64, ok bool) {

@@ -72,7 +72,8 @@ func (w *Worker) tellApplied() {
 
 func (w *Worker) applyLocked(effects []applied) error {
 	var replies resp.Writer
-	w.ctx.W, w.ctx.Now = &replies, 0
+	w.ctx.W, w.ctx.Now, w.ctx.Applying = &replies, 0, true
+	defer func() { w.ctx.Applying = false }()
 	for _, a := range effects {
 		replies.B = replies.B[:0]
 		w.ctx.DB, w.ctx.Name = a.db, a.spec.Name

@@ -7,7 +7,6 @@
 package bitmaps
 
 import (
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/resp"
@@ -33,7 +32,7 @@ func bitOffset(c *engine.Ctx, arg []byte, width int64) (offset int64, ok bool) {
 		arg, factor = arg[1:], width
 	}
 	n, ok := resp.ParseInt(arg)
-	limit := c.Config.Int(config.ProtoMaxBulkLen)
+	limit := c.StringMax()
 	// Compared before the product, which may overflow.
 	if !ok || n < 0 || n > maxBit(limit)/factor {
 		c.Error(reply.BitOffset)

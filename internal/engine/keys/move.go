@@ -51,7 +51,7 @@ func renameTo(c *engine.Ctx, args engine.Args, replace bool) (renamed, ok bool) 
 }
 
 func move(c *engine.Ctx, args engine.Args) {
-	if c.Clustered() {
+	if c.InCluster() {
 		c.Error(reply.ClusterMove)
 		return
 	}
@@ -99,7 +99,7 @@ func copyKey(c *engine.Ctx, args engine.Args) {
 		}
 	}
 	switch {
-	case c.Clustered() && (db != 0 || c.DB != 0):
+	case c.InCluster() && (db != 0 || c.DB != 0):
 		c.Error(reply.ClusterCopy)
 		return
 	case db == c.DB && bytes.Equal(from, to):
@@ -138,7 +138,7 @@ func database(c *engine.Ctx, arg []byte) (db int, ok bool) {
 }
 
 func swapDB(c *engine.Ctx, args engine.Args) {
-	if c.Clustered() {
+	if c.InCluster() {
 		c.Error(reply.ClusterSwapDB)
 		return
 	}

@@ -2,7 +2,6 @@ package strings
 
 import (
 	"github.com/bowline-kv/bowline/internal/command"
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/store"
@@ -29,7 +28,7 @@ func lcs(c *engine.Ctx, args engine.Args) {
 		return
 	}
 	size, ok := tableBytes(a.Value, b.Value)
-	if !ok || size > uint64(c.Config.Int(config.ProtoMaxBulkLen)) {
+	if !ok || size > uint64(c.StringMax()) {
 		c.Error(reply.LCSMemory)
 		return
 	}

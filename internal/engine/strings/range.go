@@ -1,7 +1,6 @@
 package strings
 
 import (
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/shard"
@@ -74,7 +73,7 @@ func setRange(c *engine.Ctx, args engine.Args) {
 		return
 	}
 	// Subtracted, as the sum may overflow.
-	if limit := c.Config.Int(config.ProtoMaxBulkLen); offset > limit-int64(len(value)) {
+	if limit := c.StringMax(); offset > limit-int64(len(value)) {
 		c.Error(reply.StringTooLong)
 		return
 	}

@@ -3,7 +3,6 @@ package strings
 import (
 	"bytes"
 
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/shard"
@@ -143,7 +142,7 @@ func appendTo(c *engine.Ctx, args engine.Args) {
 	if !ok {
 		return
 	}
-	if limit := c.Config.Int(config.ProtoMaxBulkLen); int64(len(e.Value))+int64(len(suffix)) > limit {
+	if limit := c.StringMax(); int64(len(e.Value))+int64(len(suffix)) > limit {
 		c.Error(reply.StringTooLong)
 		return
 	}
