@@ -62,15 +62,7 @@ func best[T outcome](again int, measure func() (T, error)) (kept T, misses []flo
 	return kept, misses, nil
 }
 
-// retried is best with a note when it took more than one measurement.
-func retried[T outcome](b *bench, row string, measure func() (T, error)) (T, error) {
-	kept, misses, err := best(b.plan.again, measure)
-	if len(misses) > 1 {
-		b.note("%s", retryNote(row, misses))
-	}
-	return kept, err
-}
-
+// retryNote tells of the measurements of a row, by their misses.
 func retryNote(row string, misses []float64) string {
 	texts := make([]string, len(misses))
 	for i, m := range misses {

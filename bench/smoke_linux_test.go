@@ -6,7 +6,9 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -29,9 +31,12 @@ func TestMain(m *testing.M) {
 type toy struct {
 	listener net.Listener
 	serving  sync.WaitGroup
+	waiting  atomic.Int64 // commands that have arrived and are not yet answered
+	asked    atomic.Int64 // INFO so far
 
 	mu    sync.Mutex
 	data  map[string]string // guarded by mu
+	limit int               // keys at most, guarded by mu; 0: any number
 	conns []net.Conn        // guarded by mu
 }
 
@@ -96,6 +101,8 @@ func (y *toy) serve(c net.Conn) {
 }
 
 func (y *toy) answer(w *resp.Writer, args [][]byte) {
+	y.waiting.Add(1)
+	defer y.waiting.Add(-1)
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	switch string(args[0]) {
@@ -106,16 +113,38 @@ func (y *toy) answer(w *resp.Writer, args [][]byte) {
 			w.Null()
 		}
 	case "SET":
+		for key := range y.data { // evicts any
+			if y.limit == 0 || len(y.data) < y.limit {
+				break
+			}
+			delete(y.data, key)
+		}
 		y.data[string(args[1])] = string(args[2])
 		w.OK()
+	case "FLUSHALL":
+		clear(y.data)
+		w.OK()
+	case "DBSIZE":
+		w.Int(int64(len(y.data)))
 	case "DEL":
 		delete(y.data, string(args[1]))
 		w.Int(1)
 	case "INFO":
-		w.BulkString("# Memory\r\nused_memory:4711\r\n")
+		y.asked.Add(1)
+		w.BulkString(fmt.Sprintf("# Memory\r\nused_memory:%d\r\n", 4711+100*len(y.data)))
 	default:
 		w.Error("ERR unknown command '" + string(args[0]) + "'")
 	}
+}
+
+// until polls a condition.
+func until(what string, condition func() bool) error {
+	for deadline := time.Now().Add(20 * time.Second); !condition(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("waited in vain until %s", what)
+		}
+	}
+	return nil
 }
 
 func (y *toy) len() int64 {

@@ -71,26 +71,30 @@ func newStallSide(rounds []stallRound) stallSide {
 func newStall(row string, redis, bowline []stallRound) stallResult {
 	r := stallResult{Row: row, Redis: newStallSide(redis), Bowline: newStallSide(bowline)}
 	if t := findTarget(measureStall, "", 0, 0); t != nil {
-		r.Target, r.Verdict = t.limit, judgeStall(t, &r.Bowline)
+		r.Target, r.Verdict = t.limit, judgeStall(t, r.Bowline.Max, r.idle())
 	}
 	return r
 }
 
-// judgeStall does not blame a server for a machine that keeps even its idle
-// moments waiting.
-func judgeStall(t *target, s *stallSide) verdict {
-	v := t.judge(s.Max)
-	if v != verdictMet && s.Idle > t.limit {
+// idle is the longest wait while nothing went on, with either server: the noise of
+// the machine.
+func (r *stallResult) idle() float64 { return max(r.Redis.Idle, r.Bowline.Idle) }
+
+// judgeStall does not blame a server for a machine that keeps even idle moments
+// waiting.
+func judgeStall(t *target, longest, idle float64) verdict {
+	v := t.judge(longest)
+	if v != verdictMet && idle > t.limit {
 		return verdictNoise
 	}
 	return v
 }
 
-// noisyStalls counts the rows that prove nothing because of the machine.
+// noisyStalls counts the rows whose idle time alone is off the target.
 func (r *report) noisyStalls() int {
 	n := 0
 	for i := range r.Stalls {
-		if s := &r.Stalls[i]; s.Target > 0 && max(s.Redis.Idle, s.Bowline.Idle) > s.Target {
+		if s := &r.Stalls[i]; s.Target > 0 && s.idle() > s.Target {
 			n++
 		}
 	}

@@ -44,7 +44,7 @@ func (b *bench) allStalls(ctx context.Context) error {
 		}
 	}
 	if n := b.report.noisyStalls(); n > 0 {
-		b.note("in %d of %d rows about stalls a server that was asked for nothing else kept a GET waiting for more than the target: the machine was busy, and these rows prove nothing",
+		b.note("in %d of %d rows about stalls a server that was asked for nothing else kept a GET waiting for more than the target: the machine was busy, and a long wait there proves nothing",
 			n, len(b.report.Stalls))
 	}
 	return nil

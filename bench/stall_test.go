@@ -47,7 +47,7 @@ func TestANoisyMachineProvesNothing(t *testing.T) {
 		{1001, 5000, verdictNoise},
 		{1001, 1200, verdictNoise},
 	} {
-		if got := judgeStall(limit, &stallSide{Idle: c.idle, Max: c.max}); got != c.want {
+		if got := judgeStall(limit, c.max, c.idle); got != c.want {
 			t.Errorf("idle %v, max %v: %q, want %q", c.idle, c.max, got, c.want)
 		}
 	}

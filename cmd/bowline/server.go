@@ -83,7 +83,10 @@ func serve(c *cobra.Command, cfg *config.Config, file string) error {
 	for _, a := range n.Addrs() {
 		log.Info("ready to accept connections", "address", a.String(), "version", version, "pid", os.Getpid())
 	}
-	<-c.Context().Done()
+	select {
+	case <-c.Context().Done():
+	case <-n.Done(): // a client's SHUTDOWN
+	}
 	log.Info("stopping")
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()

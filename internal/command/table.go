@@ -1818,7 +1818,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.8.0",
 		Summary:    "Writes the present settings into the configuration file",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDConfigSet: {
 		Name: "config|set", Arity: -4,
@@ -1883,7 +1883,7 @@ var table = [Count]Spec{
 		Summary:    "Aids for those who develop the server",
 		Complexity: "varies",
 		DocFlags:   []string{"syscmd"},
-		Locks:      LocksAll, State: Planned,
+		Locks:      LocksAll, State: Working,
 	},
 	IDDecr: {
 		Name: "decr", Arity: 2,
@@ -4102,7 +4102,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "1.0.0",
 		Summary:    "Tells when the last snapshot was finished",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDLatency: {
 		Name: "latency", Arity: -2,
@@ -4368,7 +4368,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "5.0.0",
 		Summary:    "Draws a picture and shows the version",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "version", Type: "integer", KeySpec: -1,
 				Token: "VERSION",
@@ -4541,7 +4541,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "4.0.0",
 		Summary:    "Where memory goes",
 		Complexity: "that of the subcommand",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDMemoryDoctor: {
 		Name: "memory|doctor", Arity: 2,
@@ -4550,7 +4550,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "4.0.0",
 		Summary:    "Explains memory troubles in words",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDMemoryHelp: {
 		Name: "memory|help", Arity: 2,
@@ -4559,7 +4559,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "4.0.0",
 		Summary:    "Lists the subcommands of MEMORY",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDMemoryMallocStats: {
 		Name: "memory|malloc-stats", Arity: 2,
@@ -4568,7 +4568,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "4.0.0",
 		Summary:    "Shows the allocator's own report",
 		Complexity: "varies",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDMemoryPurge: {
 		Name: "memory|purge", Arity: 2,
@@ -4577,7 +4577,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "4.0.0",
 		Summary:    "Asks the allocator to give memory back",
 		Complexity: "varies",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDMemoryStats: {
 		Name: "memory|stats", Arity: 2,
@@ -4586,7 +4586,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "4.0.0",
 		Summary:    "Shows memory use in numbers",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDMemoryUsage: {
 		Name: "memory|usage", Arity: -3,
@@ -4599,7 +4599,7 @@ var table = [Count]Spec{
 		Group: "server", Since: "4.0.0",
 		Summary:    "Estimates the memory of a key",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "count", Type: "integer", KeySpec: -1,
@@ -4695,7 +4695,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "4.0.0",
 		Summary:    "Loadable modules",
 		Complexity: "that of the subcommand",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDModuleHelp: {
 		Name: "module|help", Arity: 2,
@@ -4704,7 +4704,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "5.0.0",
 		Summary:    "Lists the subcommands of MODULE",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDModuleList: {
 		Name: "module|list", Arity: 2,
@@ -4714,7 +4714,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "4.0.0",
 		Summary:    "Names the modules",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDModuleLoad: {
 		Name: "module|load", Arity: -3,
@@ -5527,7 +5527,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "2.8.12",
 		Summary:    "Tells whether the server is primary or replica, and of whom",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDRpop: {
 		Name: "rpop", Arity: -2,
@@ -6331,7 +6331,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "1.0.0",
 		Summary:    "Stops the server, saving first if asked",
 		Complexity: "O(N)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "nosave_save", Type: "oneof", KeySpec: -1,
 				Flags: []string{"optional"},

@@ -99,7 +99,7 @@ func (l *eventLoop) handOver(target *eventLoop, part, whole int) {
 		}
 		given += ran
 		l.release(c)
-		if !target.post(func(t *eventLoop) { t.add(c) }) {
+		if !target.take(c) {
 			l.adopt(c) // the driver is being stopped, and the other loop was quicker
 			return
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/resp"
 )
 
 // conn is one connection of the portable driver; its goroutine runs [conn.run].
@@ -252,12 +253,22 @@ func (c *conn) grow() {
 	}
 	size := max(readMin, 2*cap(c.buf))
 	if size > readMax {
-		size = max(readMax, min(len(c.buf)+c.s.Missing(), 2*cap(c.buf)))
-		size = max(size, len(c.buf)+readMax/2)
+		size = growth(len(c.buf), cap(c.buf), c.s.Missing())
 	}
 	bigger := make([]byte, len(c.buf), size)
 	copy(bigger, c.buf)
 	c.buf = bigger
+}
+
+// growth is the new capacity of a buffer of large commands: enough for what is
+// missing, if that is known, else double, so that all copying together costs no
+// more than the bytes themselves.
+func growth(have, capacity, missing int) int {
+	size := 2 * capacity
+	if missing < resp.MissingMax {
+		size = min(size, have+missing)
+	}
+	return max(size, have+readMax)
 }
 
 // consume runs what was received; false when the connection is to be closed.
@@ -279,7 +290,7 @@ func (c *conn) consume() bool {
 	}
 	if len(in) == 0 && cap(c.buf) > readKept && !c.full {
 		c.buf = nil
-	} else {
+	} else if len(in) < len(c.buf) { // else a large command gathers where it is
 		c.buf = c.buf[:copy(c.buf, in)]
 	}
 	c.s.SetPending(len(c.buf))

@@ -88,6 +88,25 @@ func (l *eventLoop) close() {
 func (l *eventLoop) post(f func(*eventLoop)) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.enqueue(f)
+}
+
+// take makes the loop the owner of a connection that another loop has released,
+// in one step with asking for it to be added: what is posted for the connection
+// from then on runs after that, and what the old loop is still asked to do it
+// passes on. false: as post.
+func (l *eventLoop) take(c *socket) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.enqueue(func(l *eventLoop) { l.add(c) }) {
+		return false
+	}
+	c.loop.Store(l)
+	return true
+}
+
+// enqueue is post with l.mu held.
+func (l *eventLoop) enqueue(f func(*eventLoop)) bool {
 	if l.ended {
 		return false
 	}

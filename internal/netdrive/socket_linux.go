@@ -71,10 +71,7 @@ func (c *socket) wake() {
 
 // receive reads a socket once and runs the commands that are complete.
 func (l *eventLoop) receive(c *socket) {
-	if l.batch == nil {
-		l.batch = session.NewBatch(l.e.portable.o.NewExecutor())
-		l.scrap()
-	}
+	l.scrap()
 	data, ok := l.readInto(c)
 	if !ok {
 		return
@@ -84,10 +81,17 @@ func (l *eventLoop) receive(c *socket) {
 	}
 	c.ran++
 	l.serve(c, data)
+	if c.fd >= 0 && !c.closing && !c.dirty {
+		c.dirty = true
+		l.dirty = append(l.dirty, c)
+	}
 }
 
 // serve feeds a session, keeps what it did not consume, and sees to what follows.
 func (l *eventLoop) serve(c *socket, data []byte) {
+	if l.batch == nil {
+		l.batch = session.NewBatch(l.e.portable.o.NewExecutor())
+	}
 	if c.s.W.B == nil {
 		c.s.W.B = l.borrow()
 	}
@@ -105,13 +109,9 @@ func (l *eventLoop) serve(c *socket, data []byte) {
 		l.drop(c)
 		return
 	}
-	switch {
-	case c.s.Closing:
+	if c.s.Closing {
 		l.hangUp(c)
 		return
-	case !c.dirty:
-		c.dirty = true
-		l.dirty = append(l.dirty, c)
 	}
 	if waits, _ := c.s.Suspended(); waits {
 		l.pause(c)
@@ -125,7 +125,7 @@ func (l *eventLoop) pause(c *socket) {
 	l.arm(c)
 }
 
-// resume feeds a session that was suspended again.
+// resume feeds a session that was suspended again. The caller flushes.
 func (l *eventLoop) resume(c *socket) {
 	c.paused = false
 	delete(l.paused, c)
@@ -165,14 +165,13 @@ func (l *eventLoop) readInto(c *socket) (data []byte, ok bool) {
 	return into[:held+n], true
 }
 
-// growFor makes room for the rest of a command, but never much more than was
-// already received.
+// growFor makes room for the rest of a command, of which missing bytes are
+// lacking at least, but never for much more than was already received.
 func growFor(buf []byte, missing int) []byte {
 	if cap(buf)-len(buf) >= readMax/2 {
 		return buf
 	}
-	size := max(len(buf)+readMax, min(len(buf)+missing, 2*cap(buf)))
-	bigger := make([]byte, len(buf), size)
+	bigger := make([]byte, len(buf), growth(len(buf), cap(buf), missing))
 	copy(bigger, buf)
 	return bigger
 }
@@ -183,7 +182,11 @@ func (l *eventLoop) keep(c *socket, rest []byte) {
 	case len(rest) == 0:
 		c.in = nil
 	case cap(c.in) > readMax/2 && len(rest) > readMax/2:
-		c.in = c.in[:copy(c.in[:cap(c.in)], rest)]
+		if whole := c.in[:cap(c.in)]; &whole[0] == &rest[0] { // it gathers where it is
+			c.in = whole[:len(rest)]
+		} else {
+			c.in = whole[:copy(whole, rest)]
+		}
 	default:
 		c.in = append([]byte(nil), rest...)
 	}

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -53,6 +54,8 @@ type Node struct {
 	peers      *peers // nil: not in a cluster
 	stop       chan struct{}
 	stopOnce   sync.Once
+	asked      sync.Once     // SHUTDOWN
+	done       chan struct{} // closed when a client's SHUTDOWN has been carried out
 	peersOnce  sync.Once
 	background sync.WaitGroup
 }
@@ -70,7 +73,7 @@ func Start(o Options) (*Node, error) {
 			return nil, err
 		}
 	}
-	n := &Node{log: o.Log, cfg: o.Config, now: wallClock(), listeners: listeners, stop: make(chan struct{})}
+	n := &Node{log: o.Log, cfg: o.Config, now: wallClock(), listeners: listeners, stop: make(chan struct{}), done: make(chan struct{})}
 	if err := n.build(o, place); err != nil {
 		CloseListeners(listeners)
 		return nil, err
@@ -124,6 +127,14 @@ func (n *Node) build(o Options, p place) error {
 			CPUSeconds:  cpuSeconds,
 			MemoryBytes: processBytes,
 			Collector:   collector,
+
+			ResidentBytes: residentBytes, SystemBytes: systemBytes(),
+			Executable: executable(),
+			FreeMemory: debug.FreeOSMemory,
+			Shutdown:   n.shutdown,
+			Sleep:      time.Sleep,
+			Log:        func(line string) { n.log.Info(line) },
+			ReadFile:   os.ReadFile, ReplaceFile: replaceFile,
 		},
 	})
 	newDriver := netdrive.New
@@ -189,12 +200,15 @@ func (n *Node) limits() netdrive.Limits {
 // What a round of background work does under one lock: little enough that nobody
 // waits noticeably for it.
 const (
-	expirePerStripe = 200 // keys deleted
+	expirePerStripe = 64  // keys deleted
 	tidyPerStripe   = 500 // records moved or looked at
+	// tendPause is the rest between two rounds while there is more to do, so that
+	// the work takes no processor from commands for long.
+	tendPause = time.Millisecond
 )
 
 // tend does the background work of the key space hz times a second, and goes on
-// without a pause while there is more: it deletes keys whose time is over, evicts
+// after a short rest while there is more: it deletes keys whose time is over, evicts
 // when memory is short, and gives memory back.
 func (n *Node) tend() {
 	tx := n.space.NewTx()
@@ -207,15 +221,47 @@ func (n *Node) tend() {
 		case <-timer.C:
 		}
 		pause := time.Second / time.Duration(n.cfg.Int(config.HZ))
-		if tx.ExpireStep(n.now().Millis(), expirePerStripe) {
-			pause = 0
+		n.server.Tick(tx)
+		if !n.server.Background() {
+			timer.Reset(pause)
+			continue
 		}
+		if began := n.now(); n.server.ActiveExpire() {
+			if tx.ExpireStep(began.Millis(), expirePerStripe) {
+				pause = 0
+			}
+			n.server.NoteExpire(n.now().Mono - began.Mono)
+		}
+		began := n.now()
+		tx.Now = began.Millis()
 		tx.MakeRoom()
+		n.server.NoteLatency("eviction-cycle", n.now().Mono-began.Mono)
 		if tx.Tidy(tidyPerStripe) {
-			pause = min(pause, time.Millisecond)
+			pause = min(pause, tendPause)
 		}
 		timer.Reset(pause)
 	}
+}
+
+// Done is closed when a client has stopped the node by SHUTDOWN.
+func (n *Node) Done() <-chan struct{} { return n.done }
+
+// shutdownTimeout bounds a stop by SHUTDOWN; then connections are cut off.
+const shutdownTimeout = 10 * time.Second
+
+// shutdown is SHUTDOWN: it stops the node, soon.
+func (n *Node) shutdown(client string) {
+	n.asked.Do(func() {
+		n.log.Info("a client asked for the shutdown", "client", client)
+		go func() {
+			defer close(n.done)
+			ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+			defer cancel()
+			if err := n.Stop(ctx); err != nil {
+				n.log.Warn("not everything ended by itself", "error", err)
+			}
+		}()
+	})
 }
 
 // Addrs are the addresses that the node listens on.

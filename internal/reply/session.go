@@ -37,6 +37,26 @@ func NoLatencySamples(event []byte) string {
 	return "ERR No samples available for event '" + clip(event) + "'"
 }
 
+// Errors of commands about the node.
+const (
+	NotPositive       = "ERR value is out of range, must be positive"
+	DatabaseRange     = "ERR Out of range database"
+	NoShutdown        = "ERR No shutdown in progress."
+	ShutdownFailed    = "ERR Errors trying to SHUTDOWN. Check logs."
+	ShutdownSave      = "ERR SHUTDOWN SAVE is not possible: there are no snapshots yet. SHUTDOWN NOSAVE stops without one"
+	NoConfigFile      = "ERR The server is running without a config file"
+	ConfigRewrite     = "ERR Rewriting config file: "
+	PushNeedsRESP3    = "ERR RESP2 is not supported by this command"
+	DebugProtocolType = "ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"
+	DebugNotAllowed   = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
+)
+
+// DebugUnsupported is the reply to a subcommand of DEBUG that can't do here what
+// it does in Redis.
+func DebugUnsupported(name, reason string) string {
+	return "ERR DEBUG " + name + " is not supported: " + reason
+}
+
 // NoSuchUser is the reply to the name of a user that does not exist.
 func NoSuchUser(name []byte) string { return "ERR No such user '" + clip(name) + "'" }
 

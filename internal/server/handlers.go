@@ -41,11 +41,22 @@ func init() { // not a literal: the handlers of CLUSTER are made by a call
 		"config|get":              configGet,
 		"config|help":             configHelp,
 		"config|resetstat":        configResetStat,
+		"config|rewrite":          configRewrite,
 		"config|set":              configSet,
+		"debug":                   debug,
 		"discard":                 discard,
 		"exec":                    exec,
 		"info":                    info,
+		"lolwut":                  lolwut,
+		"memory|doctor":           memoryDoctor,
+		"memory|help":             memoryHelp,
+		"memory|malloc-stats":     mallocStats,
+		"memory|purge":            memoryPurge,
+		"memory|stats":            memoryStats,
+		"module|help":             moduleHelp,
+		"module|list":             moduleList,
 		"monitor":                 monitor,
+		"lastsave":                lastSave,
 		"latency|doctor":          latencyDoctor,
 		"latency|graph":           latencyGraph,
 		"latency|help":            latencyHelp,
@@ -67,6 +78,8 @@ func init() { // not a literal: the handlers of CLUSTER are made by a call
 		"punsubscribe":            unsubscribeFrom(pattern),
 		"readonly":                readOnly,
 		"readwrite":               readWrite,
+		"role":                    role,
+		"shutdown":                shutdown,
 		"slowlog|get":             slowlogGet,
 		"slowlog|help":            slowlogHelp,
 		"slowlog|len":             slowlogLen,
@@ -113,7 +126,11 @@ func configSet(w *Worker, s *session.Session, args [][]byte) {
 	for i := 2; i < len(args); i += 2 {
 		pairs = append(pairs, [2]string{string(args[i]), string(args[i+1])})
 	}
-	if err := w.srv.cfg.Set(pairs); err != nil {
+	set := w.srv.cfg.Set
+	if s.FromHere() {
+		set = w.srv.cfg.SetLocal
+	}
+	if err := set(pairs); err != nil {
 		s.W.Error(err.Error())
 		return
 	}
@@ -129,6 +146,7 @@ func configHelp(_ *Worker, s *session.Session, _ [][]byte) {
 	writeHelp(s, "CONFIG", []string{
 		"GET <pattern> [<pattern> ...]", "Return the parameters that match, with their values.",
 		"RESETSTAT", "Set the counters that INFO shows to zero.",
+		"REWRITE", "Write the settings of now to the configuration file.",
 		"SET <parameter> <value> [<parameter> <value> ...]", "Change parameters, all of them or none.",
 	})
 }
@@ -147,5 +165,5 @@ func info(w *Worker, s *session.Session, args [][]byte) {
 	for _, a := range args[1:] {
 		sections = append(sections, string(a))
 	}
-	s.W.Verbatim("txt", string(w.srv.info.Append(nil, sections, w.ctx.Overview())))
+	s.W.Verbatim("txt", string(w.srv.info.Append(nil, sections, &occasion{Overview: w.ctx.Overview()})))
 }

@@ -13,21 +13,37 @@ import (
 	"github.com/bowline-kv/bowline/internal/shard"
 )
 
+// occasion is one call of INFO.
+type occasion struct {
+	*shard.Overview
+	used *usage // nil: not asked for yet
+}
+
+// usage tells how the memory is divided. It is found out once a call, as it takes
+// a while.
+func (o *occasion) usage(srv *Server) *usage {
+	if o.used == nil {
+		u := srv.usage(o.Overview)
+		o.used = &u
+	}
+	return o.used
+}
+
 // source writes one field. It is given the key space as it was counted for this
 // one call of INFO.
-type source = metrics.Source[*shard.Overview]
+type source = metrics.Source[*occasion]
 
 func textSource(f func() string) source {
-	return func(b []byte, _ *shard.Overview) []byte { return append(b, f()...) }
+	return func(b []byte, _ *occasion) []byte { return append(b, f()...) }
 }
 
 func numberSource[T int | int64 | uint64](f func() T) source {
-	return func(b []byte, _ *shard.Overview) []byte { return strconv.AppendInt(b, int64(f()), 10) }
+	return func(b []byte, _ *occasion) []byte { return strconv.AppendInt(b, int64(f()), 10) }
 }
 
 // countSource tells something of the key space.
-func countSource(f func(o *shard.Overview) int64) source {
-	return func(b []byte, o *shard.Overview) []byte { return strconv.AppendInt(b, f(o), 10) }
+func countSource(f func(o *occasion) int64) source {
+	return func(b []byte, o *occasion) []byte { return strconv.AppendInt(b, f(o), 10) }
 }
 
 func fixed(s string) source { return textSource(func() string { return s }) }
@@ -35,7 +51,7 @@ func fixed(s string) source { return textSource(func() string { return s }) }
 // infoSources binds every row of the table of INFO.
 func (srv *Server) infoSources() map[string]source {
 	all := map[string]source{}
-	for _, part := range []map[string]source{srv.aboutServer(), srv.aboutClients(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector()} {
+	for _, part := range []map[string]source{srv.unchanging(), srv.aboutServer(), srv.aboutHistory(), srv.aboutClients(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector()} {
 		maps.Copy(all, part)
 	}
 	return all
@@ -61,6 +77,7 @@ func (srv *Server) aboutServer() map[string]source {
 		"uptime_in_days":    numberSource(func() int64 { return uptime() / 86400 }),
 		"hz":                hz,
 		"configured_hz":     hz,
+		"executable":        fixed(p.Executable),
 		"config_file":       fixed(p.ConfigFile),
 		"used_cpu_sys": textSource(func() string {
 			system, _ := p.CPUSeconds()
@@ -83,22 +100,6 @@ func (srv *Server) aboutServer() map[string]source {
 			return "master"
 		}),
 		"connected_slaves": fixed("0"),
-	}
-}
-
-func (srv *Server) aboutMemory() map[string]source {
-	// What maxmemory limits is what used_memory shows.
-	used := (*shard.Overview).Bytes
-	limit := func() int64 { return srv.cfg.Int(config.MaxMemory) }
-	return map[string]source{
-		"used_memory":          countSource(used),
-		"used_memory_human":    func(b []byte, o *shard.Overview) []byte { return append(b, human(uint64(used(o)))...) },
-		"used_memory_dataset":  countSource(used),
-		"used_memory_overhead": numberSource(srv.process.MemoryBytes),
-		"maxmemory":            numberSource(limit),
-		"maxmemory_human":      textSource(func() string { return human(uint64(limit())) }),
-		"maxmemory_policy":     textSource(func() string { return srv.cfg.String(config.MaxMemoryPolicy) }),
-		"mem_allocator":        fixed("go"),
 	}
 }
 
@@ -135,18 +136,19 @@ func (srv *Server) aboutTraffic() map[string]source {
 			return pick(stats)
 		})
 	}
+	kibSource := func(of func(s *rateSample) uint64) source {
+		return textSource(func() string { return strconv.FormatFloat(srv.rates.perSecond(of)/1024, 'f', 2, 64) })
+	}
 	return map[string]source{
 		"total_connections_received": numberSource(func() uint64 {
 			_, connections := srv.driverStats()
 			return connections
 		}),
-		"total_commands_processed": numberSource(func() uint64 {
-			n := uint64(0)
-			for _, c := range srv.sumCommands() {
-				n += c.calls
-			}
-			return n
-		}),
+		"total_commands_processed":                  numberSource(srv.commandsExecuted),
+		"instantaneous_ops_per_sec":                 numberSource(func() int64 { return int64(srv.rates.perSecond(func(s *rateSample) uint64 { return s.commands })) }),
+		"instantaneous_input_kbps":                  kibSource(func(s *rateSample) uint64 { return s.in }),
+		"instantaneous_output_kbps":                 kibSource(func(s *rateSample) uint64 { return s.out }),
+		"acl_access_denied_auth":                    numberSource(srv.deniedLogins.Load),
 		"total_net_input_bytes":                     driver(func(s netdrive.Stats) uint64 { return s.In }),
 		"total_net_output_bytes":                    driver(func(s netdrive.Stats) uint64 { return s.Out }),
 		"rejected_connections":                      driver(func(s netdrive.Stats) uint64 { return s.Rejected }),
@@ -161,7 +163,7 @@ func (srv *Server) aboutTraffic() map[string]source {
 	}
 }
 
-func (srv *Server) appendCommandStats(b []byte, _ *shard.Overview) []byte {
+func (srv *Server) appendCommandStats(b []byte, _ *occasion) []byte {
 	for _, c := range srv.sumCommands() {
 		micros := c.nanos / 1000
 		perCall := 0.0
@@ -174,7 +176,7 @@ func (srv *Server) appendCommandStats(b []byte, _ *shard.Overview) []byte {
 	return b
 }
 
-func (srv *Server) appendErrorStats(b []byte, _ *shard.Overview) []byte {
+func (srv *Server) appendErrorStats(b []byte, _ *occasion) []byte {
 	srv.errors.mu.Lock()
 	defer srv.errors.mu.Unlock()
 	for _, code := range slices.Sorted(maps.Keys(srv.errors.codes)) {
@@ -185,20 +187,17 @@ func (srv *Server) appendErrorStats(b []byte, _ *shard.Overview) []byte {
 
 func (srv *Server) aboutData() map[string]source {
 	return map[string]source{
-		"loading":                     fixed("0"),
-		"rdb_changes_since_last_save": countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Changes) }),
-		"expired_keys":                countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Expired) }),
-		"evicted_keys":                countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Evicted) }),
-		"keyspace_hits":               countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Hits) }),
-		"keyspace_misses":             countSource(func(o *shard.Overview) int64 { return int64(o.Stats.Misses) }),
-		"master_repl_offset": numberSource(func() uint64 {
-			n := uint64(0)
-			for _, sh := range srv.space.Shards() {
-				n += uint64(sh.Last())
-			}
-			return n
-		}),
-		"Keyspace": func(b []byte, o *shard.Overview) []byte {
+		"loading":                       fixed("0"),
+		"rdb_last_save_time":            numberSource(func() int64 { return srv.started.Wall / 1e6 }),
+		"lazyfree_pending_objects":      numberSource(srv.space.Dropped),
+		"expire_cycle_cpu_milliseconds": numberSource(func() int64 { return srv.rates.expireNanos.Load() / 1e6 }),
+		"rdb_changes_since_last_save":   countSource(func(o *occasion) int64 { return int64(o.Stats.Changes) }),
+		"expired_keys":                  countSource(func(o *occasion) int64 { return int64(o.Stats.Expired) }),
+		"evicted_keys":                  countSource(func(o *occasion) int64 { return int64(o.Stats.Evicted) }),
+		"keyspace_hits":                 countSource(func(o *occasion) int64 { return int64(o.Stats.Hits) }),
+		"keyspace_misses":               countSource(func(o *occasion) int64 { return int64(o.Stats.Misses) }),
+		"master_repl_offset":            numberSource(srv.position),
+		"Keyspace": func(b []byte, o *occasion) []byte {
 			for db, u := range o.Databases {
 				if u.Keys > 0 {
 					b = fmt.Appendf(b, "db%d:keys=%d,expires=%d,avg_ttl=0\r\n", db, u.Keys, u.Expiring)

@@ -38,6 +38,7 @@ func TestEveryWorkingCommandHasOneHandler(t *testing.T) {
 	count(names(strings.Handlers))
 	count(names(session.Handlers))
 	count(names(handlers))
+	count(names(keyHandlers))
 	for spec := range command.All() {
 		n := handled[spec.Name]
 		delete(handled, spec.Name)

@@ -10,7 +10,6 @@ import (
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
-	"github.com/bowline-kv/bowline/internal/shard"
 )
 
 // latencyMonitor keeps, for each kind of event, the newest that took at least
@@ -255,7 +254,7 @@ type timedCommand struct {
 	histogram summedHistogram
 }
 
-func (srv *Server) appendLatencyStats(b []byte, _ *shard.Overview) []byte {
+func (srv *Server) appendLatencyStats(b []byte, _ *occasion) []byte {
 	percents := srv.cfg.Floats(config.LatencyPercentiles)
 	for _, row := range srv.sumHistograms() {
 		b = fmt.Appendf(b, "latency_percentiles_usec_%s:", row.name)

@@ -60,6 +60,26 @@ type Process struct {
 	MemoryBytes func() uint64
 	// Collector tells what the garbage collector did since the start.
 	Collector func() Collector
+
+	// What follows may be nil: then the node can't do it, or does not know.
+
+	// ResidentBytes tells the memory of this process by the operating system, and
+	// SystemBytes that of the machine; 0: unknown.
+	ResidentBytes, SystemBytes func() int64
+	// Executable is the path of the program; "": unknown.
+	Executable string
+	// FreeMemory gives what is free back to the operating system.
+	FreeMemory func()
+	// Shutdown asks the node to stop, soon, on behalf of a client at an address.
+	Shutdown func(client string)
+	// Sleep waits.
+	Sleep func(time.Duration)
+	// Log writes a line to the log.
+	Log func(line string)
+	// ReadFile reads a file, and ReplaceFile puts another content in its place, whole
+	// or not at all.
+	ReadFile    func(path string) ([]byte, error)
+	ReplaceFile func(path string, content []byte) error
 }
 
 // Collector is what the garbage collector did since the start.
@@ -86,7 +106,7 @@ type Server struct {
 	started  session.Instant
 	registry *session.Registry
 	routes   [command.Count]route
-	info     *metrics.Info[*shard.Overview]
+	info     *metrics.Info[*occasion]
 	cluster  atomic.Pointer[clusterView]
 	hooks    *hooks
 	broker   *broker
@@ -95,9 +115,14 @@ type Server struct {
 	pause    pause
 	slow     slowLog
 	latency  latencyMonitor
-	relay    atomic.Pointer[func(channel, body []byte)]
-	errors   errorCounts
-	baseline atomic.Pointer[driverBaseline]
+	rates    rates
+	peak     atomic.Int64 // the most bytes that keys and values ever took
+	// What DEBUG turns off.
+	noActiveExpire, cronPaused atomic.Bool
+	deniedLogins               atomic.Uint64
+	relay                      atomic.Pointer[func(channel, body []byte)]
+	errors                     errorCounts
+	baseline                   atomic.Pointer[driverBaseline]
 
 	mu      sync.Mutex // guards workers
 	workers []*Worker
@@ -128,6 +153,9 @@ func New(o Options) *Server {
 	}
 	for name, h := range session.Handlers {
 		srv.route(name).session = h
+	}
+	for name, h := range keyHandlers {
+		srv.route(name).keys = h
 	}
 	for name, h := range handlers {
 		srv.route(name).server = h
@@ -208,11 +236,16 @@ func (srv *Server) Identity() session.Identity {
 // password is.
 func (srv *Server) Authenticate(user string, password []byte) bool {
 	if user != session.DefaultUser {
+		srv.deniedLogins.Add(1)
 		return false
 	}
 	want := srv.cfg.String(config.RequirePass)
 	given, right := sha256.Sum256(password), sha256.Sum256([]byte(want))
-	return subtle.ConstantTimeCompare(given[:], right[:]) == 1 || want == ""
+	if subtle.ConstantTimeCompare(given[:], right[:]) == 1 || want == "" {
+		return true
+	}
+	srv.deniedLogins.Add(1)
+	return false
 }
 
 // Open implements [session.Host].

@@ -161,8 +161,8 @@ func (w *Worker) endLap(s *session.Session, b *session.Batch, to int) {
 	w.count(from, to, nanos)
 	w.now, w.ctx.Now, w.ctx.NowMicros = now, now.Millis(), now.Wall
 	w.lap.from, w.lap.began = to, now.Mono
-	if nanos < 1e6 && !w.lap.fine && to-from > 1 {
-		return // too short for any of them
+	if nanos < fineMicros*1000 && !w.lap.fine && (to-from > 1 || !w.timedAlone(b.Commands[from].Spec)) {
+		return // too short for the slow log and the latency monitor
 	}
 	if to-from > 1 {
 		if w.isSlow(nanos) {

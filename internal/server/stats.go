@@ -123,6 +123,18 @@ func (srv *Server) sumCommands() []summed {
 	return used
 }
 
+// commandsExecuted is how many commands were called since the start, or the last
+// CONFIG RESETSTAT.
+func (srv *Server) commandsExecuted() uint64 {
+	n := uint64(0)
+	for _, w := range srv.allWorkers() {
+		for i := range w.stats.commands {
+			n += w.stats.commands[i].calls.Load()
+		}
+	}
+	return n
+}
+
 // sumHistograms gives the commands that were called while latency-tracking was
 // on, by ID.
 func (srv *Server) sumHistograms() []timedCommand {
@@ -203,6 +215,7 @@ func (srv *Server) resetStats(by *Worker) {
 	srv.errors.codes = nil
 	srv.errors.mu.Unlock()
 	srv.errors.total.Store(0)
+	srv.deniedLogins.Store(0)
 	by.ctx.ResetStats()
 	srv.baseline.Store(&driverBaseline{srv.process.Driver(), srv.registry.Total()})
 }

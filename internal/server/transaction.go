@@ -191,6 +191,7 @@ func (w *Worker) planExec(s *session.Session, t *session.Transaction) (p plan, o
 // looksAtAll are commands about the node that walk over the key space, stripe by
 // stripe where they run alone.
 var looksAtAll = map[command.ID]bool{
+	command.IDDebug: true, command.IDMemoryStats: true, command.IDMemoryDoctor: true, command.IDMemoryMallocStats: true,
 	command.IDInfo: true, command.IDConfigResetstat: true,
 	command.IDClusterCountkeysinslot: true, command.IDClusterGetkeysinslot: true,
 }

@@ -65,7 +65,7 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	ran := 0
 	w.beginLaps(b)
 	for i := range b.Commands {
-		alone := w.timedAlone(b.Commands[i].Spec) && len(b.Commands) > 1
+		alone := len(b.Commands) > 1 && w.timedAlone(b.Commands[i].Spec)
 		if alone && i > w.lap.from {
 			w.endLap(s, b, i)
 		}

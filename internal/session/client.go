@@ -149,7 +149,7 @@ func (s *Session) appendInfo(b []byte, now Instant) []byte {
 	number("obl", s.output.Load())
 	number("oll", 0)
 	number("omem", 0)
-	number("tot-mem", s.pending.Load()+s.output.Load()+sessionBytes)
+	number("tot-mem", s.MemoryBytes())
 	text("events", "r")
 	text("cmd", s.lastCommand())
 	text("user", v.user)

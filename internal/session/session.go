@@ -120,6 +120,9 @@ func (s *Session) SetPending(bytes int) { s.pending.Store(int64(bytes)) }
 // in bytes. Any goroutine may call them.
 func (s *Session) Pending() int64 { return s.pending.Load() }
 
+// MemoryBytes is about what the session takes.
+func (s *Session) MemoryBytes() int64 { return s.pending.Load() + s.output.Load() + sessionBytes }
+
 // Output: see [Session.Pending].
 func (s *Session) Output() int64 { return s.output.Load() }
 

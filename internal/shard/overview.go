@@ -7,6 +7,9 @@ type Usage struct {
 	Keys     int   // keys, expired ones that are still there included
 	Expiring int   // keys with an expiry time
 	Bytes    int64 // memory of keys and values
+	// Footprint is the memory of all pages: of keys, values and the index, with what
+	// is free in them.
+	Footprint int64
 }
 
 // Overview is a count of a whole key space.
@@ -52,6 +55,7 @@ func (tx *Tx) Overview() *Overview {
 				u.Keys += t.Len()
 				u.Expiring += t.Expiring()
 				u.Bytes += t.Bytes()
+				u.Footprint += t.Footprint()
 			}
 		}
 	})

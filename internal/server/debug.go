@@ -1,0 +1,315 @@
+package server
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/glob"
+	"github.com/bowline-kv/bowline/internal/reply"
+	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/resp"
+)
+
+// debugCommand is a subcommand of DEBUG, with the least and the largest number of
+// arguments after its name.
+type debugCommand struct {
+	least, most int
+	run         func(w *Worker, s *session.Session, args [][]byte)
+}
+
+// debugCommands are those that do something. They are for tests: what they print
+// and change may differ from one version to the next.
+var debugCommands map[string]debugCommand
+
+func init() { // not a literal: HELP lists the table
+	debugCommands = map[string]debugCommand{
+		"CONFIG-REWRITE-FORCE-ALL": {0, 0, configRewrite},
+		"DICT-RESIZING":            {1, 1, debugNothing},
+		"DIGEST":                   {0, 0, debugDigest},
+		"DIGEST-VALUE":             {0, argumentsMax, debugDigestValue},
+		"ERROR":                    {1, 1, func(_ *Worker, s *session.Session, args [][]byte) { s.W.Error(string(args[0])) }},
+		"HELP":                     {0, 0, debugHelp},
+		"HTSTATS":                  {1, 2, debugTables},
+		"LOG":                      {1, 1, debugLog},
+		"OBJECT":                   {1, 2, debugObject},
+		"PAUSE-CRON":               {1, 1, debugPauseCron},
+		"POPULATE":                 {1, 3, debugPopulate},
+		"PROTOCOL":                 {1, 1, debugProtocol},
+		"REPLYBUFFER":              {2, 2, debugNothing},
+		"SET-ACTIVE-EXPIRE":        {1, 1, debugActiveExpire},
+		"SLEEP":                    {1, 1, debugSleep},
+		"STRINGMATCH-LEN":          {2, 2, debugStringMatch},
+	}
+}
+
+const argumentsMax = 1 << 20
+
+// debugUnsupported are Redis's other subcommands, with the reason why they are
+// refused.
+var debugUnsupported = map[string]string{
+	"CHANGE-REPL-ID": "histories change with each start of a writer",
+	"RELOAD":         "there are no snapshots yet", "LOADAOF": "there is no log on disk yet", "AOF-FLUSH-SLEEP": "there is no log on disk yet",
+	"SET-SKIP-CHECKSUM-VALIDATION": "there are no snapshots yet",
+	"JMAP":                         "there is no Java heap", "MALLCTL": "the allocator is not jemalloc", "MALLCTL-STR": "the allocator is not jemalloc",
+	"STRUCTSIZE": "the structures are not those of Redis", "SDSLEN": "strings are not kept as in Redis",
+	"HTSTATS-KEY": "values are not kept as in Redis", "LISTPACK": "values are not kept as in Redis", "QUICKLIST": "values are not kept as in Redis",
+	"QUICKLIST-PACKED-THRESHOLD": "there are no lists yet", "SET-DISABLE-DENY-SCRIPTS": "there are no scripts yet",
+	"REPLICATE": "replicas must not diverge", "CLIENT-EVICTION": "clients are not evicted",
+	"SEGFAULT": "it would end the process", "PANIC": "it would end the process", "ASSERT": "it would end the process", "OOM": "it would end the process",
+	"RESTART": "it would end the process", "CRASH-AND-RECOVER": "it would end the process", "LEAK": "it would leak memory",
+	"CLUSTERLINK": "there is no cluster bus", "DROP-CLUSTER-PACKET-FILTER": "there is no cluster bus", "STRINGMATCH-TEST": "there is a fuzz test",
+}
+
+func debug(w *Worker, s *session.Session, args [][]byte) {
+	if !w.srv.cfg.Allows(config.EnableDebugCommand, s.FromHere()) {
+		s.W.Error(reply.DebugNotAllowed)
+		return
+	}
+	name := strings.ToUpper(string(args[1]))
+	d, ok := debugCommands[name]
+	switch {
+	case debugUnsupported[name] != "":
+		s.W.Error(reply.DebugUnsupported(name, debugUnsupported[name]))
+	case !ok || len(args)-2 < d.least || len(args)-2 > d.most:
+		s.W.Error(reply.UnknownSubcommandOrArgs("DEBUG", args[1]))
+	default:
+		d.run(w, s, args[2:])
+	}
+}
+
+// number reads an argument as C does: what is no number is 0.
+func number(arg []byte) int64 {
+	n, _ := resp.ParseInt(arg)
+	return n
+}
+
+func debugNothing(_ *Worker, s *session.Session, _ [][]byte) { s.W.OK() }
+
+func debugHelp(_ *Worker, s *session.Session, _ [][]byte) {
+	writeHelp(s, "DEBUG", []string{
+		"DIGEST", "Return a digest of all keys and values.",
+		"DIGEST-VALUE <key> [<key> ...]", "Return a digest of each value.",
+		"ERROR <text>", "Answer with this error.",
+		"HTSTATS <database>", "Describe the tables of a database.",
+		"LOG <text>", "Write a line to the log.",
+		"OBJECT <key>", "Describe a value.",
+		"PAUSE-CRON <0|1>", "Stop the background work, or let it go on.",
+		"POPULATE <count> [<prefix>] [<size>]", "Create keys.",
+		"PROTOCOL <type>", "Answer with a reply of this type.",
+		"SET-ACTIVE-EXPIRE <0|1>", "Let only commands delete keys whose time is over, or the background too.",
+		"SLEEP <seconds>", "Hold up everything.",
+		"STRINGMATCH-LEN <length> <pattern>", "Match a text of so many letters with a pattern.",
+	})
+}
+
+// debugSleep keeps all locks meanwhile, so that no command on keys runs, whoever
+// sends it.
+func debugSleep(w *Worker, s *session.Session, args [][]byte) {
+	seconds, _ := strconv.ParseFloat(string(args[0]), 64)
+	const most = 3600
+	seconds = min(max(seconds, 0), most)
+	sleep := w.srv.process.Sleep
+	if sleep == nil {
+		s.W.Error(reply.DebugUnsupported("SLEEP", "this process has no clock"))
+		return
+	}
+	if !w.inExec {
+		w.ctx.LockAll()
+		defer w.ctx.Unlock()
+	}
+	sleep(time.Duration(seconds * float64(time.Second)))
+	s.W.OK()
+}
+
+func debugActiveExpire(w *Worker, s *session.Session, args [][]byte) {
+	w.srv.noActiveExpire.Store(number(args[0]) == 0)
+	s.W.OK()
+}
+
+func debugPauseCron(w *Worker, s *session.Session, args [][]byte) {
+	w.srv.cronPaused.Store(number(args[0]) != 0)
+	s.W.OK()
+}
+
+func debugLog(w *Worker, s *session.Session, args [][]byte) {
+	if f := w.srv.process.Log; f != nil {
+		f("DEBUG LOG: " + string(args[0]))
+	}
+	s.W.OK()
+}
+
+// debugStringMatch matches a text of many letters a.
+func debugStringMatch(_ *Worker, s *session.Session, args [][]byte) {
+	const most = 1 << 20
+	text := bytes.Repeat([]byte{'a'}, int(min(max(number(args[0]), 0), most)))
+	if glob.Match(args[1], text) {
+		s.W.Int(1)
+	} else {
+		s.W.Int(0)
+	}
+}
+
+// withKey runs f with a key's entry, locked; ok says whether there is one. A
+// transaction with DEBUG in it has locked everything.
+func (w *Worker) withKey(s *session.Session, name []byte, f func(e store.Entry, ok bool)) {
+	w.ctx.DB = s.DB
+	if !w.inExec {
+		w.keys = append(w.keys[:0], w.ctx.Key(name))
+		w.ctx.LockKeys(w.keys)
+		defer w.ctx.Unlock()
+	}
+	e, ok := w.ctx.Peek(name)
+	f(e, ok)
+}
+
+func debugObject(w *Worker, s *session.Session, args [][]byte) {
+	w.withKey(s, args[0], func(e store.Entry, ok bool) {
+		if !ok {
+			s.W.Error(reply.NoSuchKey)
+			return
+		}
+		// The time of last use is known only while eviction goes by it.
+		idle := strings.TrimPrefix(w.ask(command.IDObjectIdletime, args[0]), ":")
+		if strings.HasPrefix(idle, "-") {
+			idle = "0"
+		}
+		_, encoding, _ := strings.Cut(w.ask(command.IDObjectEncoding, args[0]), "\r\n")
+		s.W.Simple(fmt.Sprintf("Value at:0x0 refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%s", encoding, len(e.Value), e.Access, idle))
+	})
+}
+
+// ask runs a subcommand of OBJECT on a locked key and gives its reply without the
+// last line end.
+func (w *Worker) ask(id command.ID, key []byte) string {
+	var answer resp.Writer
+	out := w.ctx.W
+	w.ctx.W = &answer
+	w.srv.routes[id].keys(&w.ctx, [][]byte{nil, nil, key})
+	w.ctx.W = out
+	return strings.TrimSuffix(string(answer.B), "\r\n")
+}
+
+// digest of a value. Like Redis's it is for comparing states with each other.
+func digest(parts ...[]byte) (sum [sha1.Size]byte) {
+	h := sha1.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:", len(p))
+		h.Write(p)
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+func valueDigest(e store.Entry) [sha1.Size]byte {
+	expires := "lasting"
+	if e.ExpireAt != 0 {
+		expires = "expiring"
+	}
+	return digest([]byte(e.Type.String()), e.Value, []byte(expires))
+}
+
+func debugDigestValue(w *Worker, s *session.Session, args [][]byte) {
+	s.W.Array(len(args))
+	for _, name := range args {
+		w.withKey(s, name, func(e store.Entry, ok bool) {
+			var sum [sha1.Size]byte
+			if ok {
+				sum = valueDigest(e)
+			}
+			s.W.Simple(hex.EncodeToString(sum[:]))
+		})
+	}
+}
+
+// debugDigest does not depend on the order of keys; no keys have the digest 0.
+func debugDigest(w *Worker, s *session.Session, _ [][]byte) {
+	var all [sha1.Size]byte
+	if !w.inExec {
+		w.ctx.LockAll()
+		defer w.ctx.Unlock()
+	}
+	db := w.ctx.DB
+	defer func() { w.ctx.DB = db }()
+	for w.ctx.DB = range w.srv.space.Databases() {
+		w.ctx.Each(func(key []byte, e store.Entry) {
+			value := valueDigest(e)
+			one := digest([]byte(strconv.Itoa(w.ctx.DB)), key, value[:])
+			for i := range all {
+				all[i] ^= one[i]
+			}
+		})
+	}
+	s.W.Simple(hex.EncodeToString(all[:]))
+}
+
+func debugTables(w *Worker, s *session.Session, args [][]byte) {
+	n, ok := resp.ParseInt(args[0])
+	if !ok {
+		s.W.Error(reply.NotInteger)
+		return
+	}
+	o := w.ctx.Overview()
+	if n < 0 || n >= int64(len(o.Databases)) {
+		s.W.Error(reply.DatabaseRange)
+		return
+	}
+	d := o.Databases[n]
+	s.W.Verbatim("txt", fmt.Sprintf("[Keys]\n number of elements: %d\n bytes of records: %d\n bytes of pages: %d\n[Expires]\n number of elements: %d\n",
+		d.Keys, d.Bytes, d.Footprint, d.Expiring))
+}
+
+// debugPopulate makes keys prefix:0, prefix:1 ... that do not exist yet, each
+// with the value "value:n", filled up with zero bytes or cut to a size.
+func debugPopulate(w *Worker, s *session.Session, args [][]byte) {
+	count, ok := resp.ParseInt(args[0])
+	if !ok || count < 0 {
+		s.W.Error(reply.NotPositive)
+		return
+	}
+	prefix, size := []byte("key"), int64(0)
+	if len(args) > 1 {
+		prefix = args[1]
+	}
+	if len(args) > 2 {
+		size, ok = resp.ParseInt(args[2])
+		if !ok || size < 0 || size > w.srv.cfg.Int(config.ProtoMaxBulkLen) {
+			s.W.Error(reply.NotPositive)
+			return
+		}
+	}
+	if w.inExec {
+		s.W.Error(reply.NotInMulti)
+		return
+	}
+	w.ctx.DB = s.DB
+	for i := range count {
+		if !w.ctx.MakeRoom() {
+			s.W.Error(reply.OutOfMemory)
+			return
+		}
+		value := fmt.Appendf(nil, "value:%d", i)
+		if size > 0 {
+			value = append(value, make([]byte, max(0, int(size)-len(value)))...)[:size]
+		}
+		w.populateOne(fmt.Appendf(bytes.Clone(prefix), ":%d", i), value)
+	}
+	s.W.OK()
+}
+
+func (w *Worker) populateOne(key, value []byte) {
+	w.keys = append(w.keys[:0], w.ctx.Key(key))
+	w.ctx.LockKeys(w.keys)
+	defer w.ctx.Unlock()
+	if _, exists := w.ctx.Find(key); !exists {
+		w.ctx.SetString(key, value, 0)
+		w.ctx.EmitSet(key, value, 0)
+	}
+}

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/bowline-kv/bowline/internal/netdrive"
+	"github.com/bowline-kv/bowline/internal/shard"
+)
+
+// rates measures commands and bytes a second over the last [rateSamples] ticks
+// that are at least [ratePeriod] apart, as Redis does.
+type rates struct {
+	mu      sync.Mutex
+	started bool
+	last    rateSample              // guarded by mu, like all below
+	ring    [rateSamples]rateSample // differences
+	next    int
+	peakAt  int64 // Instant.Mono at which memory was last looked at
+
+	expireNanos atomic.Int64 // spent in the background on keys whose time is over
+}
+
+type rateSample struct {
+	nanos             int64
+	commands, in, out uint64
+}
+
+const (
+	rateSamples = 16
+	ratePeriod  = 100e6 // nanoseconds
+	peakPeriod  = 1e9
+)
+
+// Tick does what has to be done from time to time, with a Tx of the caller's
+// that is not locked. The node calls it several times a second, from one
+// goroutine.
+func (srv *Server) Tick(tx *shard.Tx) {
+	now := srv.now().Mono
+	if srv.pause.mode.Load() != pauseNone {
+		srv.endPause(now, true)
+	}
+	r := &srv.rates
+	r.mu.Lock()
+	sample := !r.started || now-r.last.nanos >= ratePeriod
+	look := now-r.peakAt >= peakPeriod
+	if look {
+		r.peakAt = now
+	}
+	r.mu.Unlock()
+	if look {
+		srv.notePeak(tx.Overview().Bytes())
+	}
+	if sample {
+		var driver netdrive.Stats
+		if srv.process.Driver != nil {
+			driver = srv.process.Driver()
+		}
+		r.add(rateSample{now, srv.commandsExecuted(), driver.In, driver.Out})
+	}
+}
+
+// add takes the counters of a moment.
+func (r *rates) add(now rateSample) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.started && now.commands >= r.last.commands { // else CONFIG RESETSTAT came between
+		r.ring[r.next] = rateSample{now.nanos - r.last.nanos, now.commands - r.last.commands, now.in - r.last.in, now.out - r.last.out}
+		r.next = (r.next + 1) % rateSamples
+	}
+	r.last, r.started = now, true
+}
+
+// perSecond is the mean of the samples.
+func (r *rates) perSecond(of func(s *rateSample) uint64) float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	nanos, n := int64(0), uint64(0)
+	for i := range r.ring {
+		nanos += r.ring[i].nanos
+		n += of(&r.ring[i])
+	}
+	if nanos == 0 {
+		return 0
+	}
+	return float64(n) * 1e9 / float64(nanos)
+}
+
+// NoteExpire tells how long a round of deleting keys whose time is over took.
+func (srv *Server) NoteExpire(nanos int64) {
+	srv.rates.expireNanos.Add(nanos)
+	srv.NoteLatency("expire-cycle", nanos)
+}
+
+// ActiveExpire says whether the background deletes keys whose time is over, and
+// Background whether it works at all: DEBUG turns them off. Any goroutine may
+// call them.
+func (srv *Server) ActiveExpire() bool { return !srv.noActiveExpire.Load() }
+
+// Background: see [Server.ActiveExpire].
+func (srv *Server) Background() bool { return !srv.cronPaused.Load() }
