@@ -59,7 +59,7 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	w.ctx.W = &s.W
 	w.ctx.Now, w.ctx.NowMicros = b.Now.Millis(), b.Now.Wall
 	w.warmKeys = w.warmKeys[:0]
-	if len(b.Commands) > 1 {
+	if len(b.Commands) > 1 && w.srv.space.Large() {
 		w.warm(s, b.Commands)
 	}
 	ran := 0

@@ -50,6 +50,7 @@ type Space struct {
 	used       atomic.Int64 // bytes of keys and values, while there is a limit
 	candidates candidates
 	dropped    droppedTables
+	large      atomic.Bool   // see Large
 	dice       atomic.Uint64 // where the sequence of the next Tx begins
 }
 

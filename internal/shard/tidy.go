@@ -42,12 +42,16 @@ func (d *droppedTables) step(budget int) (more bool) {
 	return len(d.list) > 0
 }
 
+// largeBytes is about what the caches that belong to one core hold.
+const largeBytes = 16 << 20
+
 // Tidy does background work on the memory of the space: what was emptied is
 // given back, mostly empty pages are moved together, and free ones return to the
 // system. Under each stripe's lock it does about budget records of it (100 take
 // some 10 us). more says that it should be called again soon. One goroutine at a
 // time may call it, with a Tx that is not locked.
 func (tx *Tx) Tidy(budget int) (more bool) {
+	tx.space.large.Store(tx.space.pool.Stats().InUse > largeBytes)
 	more = tx.space.dropped.step(16 * budget)
 	tx.eachStripe(func(st *stripe) {
 		for _, t := range st.tables {

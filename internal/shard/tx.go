@@ -93,6 +93,10 @@ func (tx *Tx) load(k *store.Key) {
 	}
 }
 
+// Large says that keys and values are too many for the processor's caches, as of
+// the last [Tx.Tidy]: below that, [Tx.Warm] costs more than it saves.
+func (sp *Space) Large() bool { return sp.large.Load() }
+
 // Warm asks for what the commands of a batch, one key each, will touch. It locks
 // one stripe after the other. The Tx must not be locked.
 func (tx *Tx) Warm(keys []store.Key) {
