@@ -3,7 +3,7 @@ GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: run build test unit clients lint vet staticcheck cross bench faults deps
+.PHONY: bench-ci run build test unit clients lint vet staticcheck cross bench faults deps
 
 run: ## a whole cluster in one process, ready for any Redis client
 	$(GO) run ./cmd/bowline dev
@@ -11,7 +11,7 @@ run: ## a whole cluster in one process, ready for any Redis client
 build: ## the binary, in bin/
 	$(GO) build -trimpath -o bin/bowline ./cmd/bowline
 
-test: deps lint unit clients ## everything that must pass before a change lands
+test: deps lint unit clients bench-ci ## everything that must pass before a change lands
 
 unit: ## all tests of this module
 	BOWLINE_REQUIRE_REDIS=1 $(GO) test -race -shuffle=on -timeout 15m ./...
@@ -43,6 +43,9 @@ faults: deps ## the long forms, about two hours: a million random steps, evictio
 	BOWLINE_REQUIRE_REDIS=1 $(GO) test ./internal/player -run 'Random|Transactions|Notifications' -steps 1000000 -timeout 60m
 	BOWLINE_REQUIRE_REDIS=1 $(GO) test ./internal/player -run EvictionKeeps -v -evict.keys 1000000 -evict.accesses 10000000 -timeout 90m
 	GO="$(GO)" scripts/fuzz-all $(FUZZTIME)
+
+bench-ci: ## a short form of the bench; a shared machine proves little, so it fails only for gross regressions
+	$(GO) run ./bench --short --tolerance 1.5
 
 deps: ## what the tests need from Debian, when it is missing
 	scripts/test-deps

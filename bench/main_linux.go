@@ -74,6 +74,7 @@ func parseFlags(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.rows, "rows", "", "measure only rows whose name matches this `regexp`, such as '^GET/p1/' or '^keys/'")
 	f.StringVar(&o.bowlineArgs, "bowline", "", "more `arguments` for bowline server, such as '--network portable'")
 	f.StringVar(&o.binary, "binary", "", "measure this `bowline` instead of building one")
+	f.Float64Var(&tolerance, "tolerance", tolerance, "by what `share` of its target a row may miss it without a failure")
 	f.IntVar(&o.connections, "connections", 50, "`number` of connections of the load")
 	if err := f.Parse(args); err != nil {
 		return o, err
