@@ -52,6 +52,10 @@ func startBowline(t testing.TB, settings ...string) string {
 	return n.Addrs()[0].String()
 }
 
+// driverFor makes each protocol version run on another driver, so that both
+// drivers play everything.
+var driverFor = map[int]string{2: "epoll", 3: "portable"}
+
 // pair starts both servers and connects to them in a protocol version.
 func pair(t *testing.T, proto int, settings ...string) Pair {
 	t.Helper()
@@ -61,7 +65,7 @@ func pair(t *testing.T, proto int, settings ...string) Pair {
 	}
 	p := Pair{
 		Oracle:  redistest.Start(t, flags...).Dial(t),
-		Subject: redistest.Dial(t, "tcp", startBowline(t, settings...)),
+		Subject: redistest.Dial(t, "tcp", startBowline(t, append(settings[:len(settings):len(settings)], "network", driverFor[proto])...)),
 	}
 	for _, c := range []*redistest.Conn{p.Oracle, p.Subject} {
 		// Where a password is set the script itself logs in, and chooses the protocol.
