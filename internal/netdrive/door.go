@@ -49,9 +49,12 @@ func (d *door) admit(nc net.Conn, links session.Links) (s *session.Session, ok b
 	return s, ok
 }
 
-// queryTooLong says whether a request that is not complete is over its limit,
-// and notes it.
+// queryTooLong says whether a request that is not complete, with the commands
+// that are queued since MULTI, is over its limit, and notes it.
 func (d *door) queryTooLong(s *session.Session, bytes int) bool {
+	if s.Transaction != nil {
+		bytes += s.Transaction.Bytes
+	}
 	limit := d.o.Limits().QueryBuffer
 	if limit <= 0 || bytes <= limit {
 		return false

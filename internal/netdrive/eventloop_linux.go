@@ -127,6 +127,7 @@ func (l *eventLoop) run() {
 			return
 		}
 		n := l.wait()
+		l.ready = n
 		l.now = l.e.portable.o.Now()
 		for i := range l.events[:n] {
 			l.handle(&l.events[i])
@@ -166,8 +167,7 @@ func (l *eventLoop) runQueue() {
 // wait gives the number of ready sockets in l.events. A busy loop first looks
 // without blocking, which needs no hand-over of the processor to other
 // goroutines; one that has little to do would find nothing, and look twice.
-func (l *eventLoop) wait() (n int) {
-	defer func() { l.ready = n }()
+func (l *eventLoop) wait() int {
 	if l.ready >= busyReady {
 		if n := pollNow(l.poll, l.events); n != 0 {
 			return max(n, 0)

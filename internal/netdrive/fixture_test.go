@@ -38,7 +38,8 @@ func (host) BulkMax() int { return 512 << 20 }
 // fixture is a driver that serves a listener on loopback, by an executor that
 // knows a few commands: PING, ECHO x, FILL n (a reply of n bytes), COUNT (how
 // many the connection has counted so far), HOLD n ms (a reply that waits for
-// position n of the log, for so many milliseconds; 0: for ever), and QUIT.
+// position n of the log, for so many milliseconds; 0: for ever), QUEUE x (as
+// between MULTI and EXEC), and QUIT.
 type fixture struct {
 	driver   Driver
 	registry *session.Registry
@@ -148,6 +149,12 @@ func (e *executor) run(s *session.Session, now session.Instant, args [][]byte) {
 	case "COUNT":
 		n, _ := e.f.counts.LoadOrStore(s.ID, new(atomic.Int64))
 		s.W.Int(n.(*atomic.Int64).Add(1))
+	case "QUEUE":
+		if s.Transaction == nil {
+			s.Begin()
+		}
+		s.Queue(&session.Command{Args: args})
+		s.W.Simple("QUEUED")
 	case "HOLD":
 		seq, _ := strconv.Atoi(string(args[1]))
 		millis, _ := strconv.Atoi(string(args[2]))

@@ -211,3 +211,22 @@ func TestProtectedModeRefusesOtherMachines(t *testing.T) {
 		})
 	}
 }
+
+// TestQueuedCommandsCountAsRequest: what waits for EXEC is memory that a client
+// holds, like an incomplete request.
+func TestQueuedCommandsCountAsRequest(t *testing.T) {
+	forDrivers(t, Limits{QueryBuffer: 10000}, func(t *testing.T, f *fixture) {
+		nc, other := f.dial(t), f.dial(t)
+		part := strings.Repeat("x", 990)
+		for range 9 { // 9963 bytes with the names, and what holds them
+			send(t, nc, "QUEUE "+part+"\r\n")
+			want(t, nc, "+QUEUED\r\n")
+		}
+		send(t, nc, "QUEUE "+part+"\r\n")
+		wantEnd(t, nc, "+QUEUED\r\n")
+		if n := f.driver.Stats().QueryLimit; n != 1 {
+			t.Errorf("%d connections were closed for the limit", n)
+		}
+		ping(t, other)
+	})
+}

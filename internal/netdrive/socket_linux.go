@@ -106,7 +106,10 @@ func (l *eventLoop) serve(c *socket, data []byte) {
 	}
 	l.keep(c, data)
 	if l.e.portable.queryTooLong(c.s, len(c.in)) {
-		l.drop(c)
+		c.in = nil
+		if l.flush(c) { // what was executed is answered
+			l.hangUp(c)
+		}
 		return
 	}
 	if c.s.Closing {

@@ -8,9 +8,16 @@ type Transaction struct {
 	Commands []Command
 	// Failed: a command could not be queued, so that EXEC refuses all.
 	Failed bool
-	// Bytes is the memory of the arguments.
+	// Bytes is about the memory of the commands; drivers count it as a part of the
+	// request.
 	Bytes int
 }
+
+// What a queued command takes besides the bytes of its arguments.
+const (
+	queuedCommandBytes  = 64
+	queuedArgumentBytes = 24
+)
 
 // Begin starts a transaction.
 func (s *Session) Begin() {
@@ -42,7 +49,7 @@ func (s *Session) Queue(c *Command) {
 		args[i] = block[at:len(block):len(block)]
 	}
 	t.Commands = append(t.Commands, Command{Args: args, Spec: c.Spec})
-	t.Bytes += size
+	t.Bytes += size + queuedCommandBytes + len(args)*queuedArgumentBytes
 }
 
 // WatchedKey is a key that WATCH named.
