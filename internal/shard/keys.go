@@ -140,6 +140,36 @@ func (tx *Tx) SetRecord(name []byte, typ store.Type, value []byte, expireAt int6
 	tx.touched(name)
 }
 
+// Put gives a key a value of any type; see [store.Table.Put], whose rules for
+// views hold here.
+func (tx *Tx) Put(name []byte, n *store.Content) {
+	k := tx.key(name)
+	t := tx.tableForWrite(k.Slot)
+	t.Stamp(tx.space.memory.Load().fresh(tx.Now))
+	before := t.Len()
+	t.Put(k, n)
+	if t.Len() != before {
+		tx.Notify(NotifyNew, "new", name)
+	}
+	tx.touched(name)
+}
+
+// NewBody makes the empty body of a collection for a key; see [Tx.Put].
+func (tx *Tx) NewBody(name []byte) *store.Body { return tx.tableForWrite(tx.key(name).Slot).NewBody() }
+
+// Body gives the body of an entry that is Large, which was found under a key. It
+// is valid under the lock, as long as the key has it.
+func (tx *Tx) Body(name []byte, e *store.Entry) *store.Body {
+	return tx.table(tx.key(name).Slot).Body(e)
+}
+
+// Changed says that the body of a key was changed in place.
+func (tx *Tx) Changed(name []byte, b *store.Body) {
+	k := tx.key(name)
+	tx.table(k.Slot).Account(k, b)
+	tx.touched(name)
+}
+
 // Pin keeps a large value that a lookup has just found beyond the lock; false
 // when it is short and must be copied.
 func (tx *Tx) Pin(name []byte, e store.Entry) (store.Pinned, bool) {

@@ -17,11 +17,27 @@ func (tx *Tx) NotifyIn(db int, class NotifyClass, event string, key []byte) {
 
 func (tx *Tx) selected(db int) { tx.DB = db }
 
-// CopyRecord copies the value at src, with its type and expiry time, to dst in
+// CopyRecord copies the value at src, with its type and expiry times, to dst in
 // database db, whatever was there; false when there is no src. The two must not
 // be the same key. Finding src and dst before is the caller's work, who also
 // emits: here no key expires.
 func (tx *Tx) CopyRecord(src []byte, db int, dst []byte) bool {
+	return tx.transfer(src, db, dst, false)
+}
+
+// MoveRecord is CopyRecord that leaves nothing at src. A large collection is not
+// copied for it.
+func (tx *Tx) MoveRecord(src []byte, db int, dst []byte) bool {
+	if !tx.transfer(src, db, dst, true) {
+		return false
+	}
+	k := tx.key(src)
+	tx.table(k.Slot).Delete(k) // unless that was done
+	tx.touched(src)
+	return true
+}
+
+func (tx *Tx) transfer(src []byte, db int, dst []byte, moves bool) bool {
 	from, to := tx.key(src), tx.key(dst)
 	source := tx.table(from.Slot)
 	if source == nil {
@@ -34,16 +50,22 @@ func (tx *Tx) CopyRecord(src []byte, db int, dst []byte) bool {
 	defer tx.selected(tx.DB)
 	tx.DB = db
 	target := tx.tableForWrite(to.Slot)
-	value := e.Value
-	if target == source {
+	n := store.Content{Type: e.Type, Value: e.Value, ExpireAt: e.ExpireAt, WakeAt: source.WakeAt(&e)}
+	raw := e.Raw && e.Type == store.String
+	switch {
+	case e.Large() && moves:
+		n.Body = source.Detach(from)
+	case e.Large():
+		n.Body = target.Clone(source.Body(&e))
+	case target == source:
 		// A table must not be given views of itself: changing it moves what is in it.
 		tx.moved = append(tx.moved[:0], e.Value...)
-		value = tx.moved
+		n.Value = tx.moved
 	}
 	// Deleted, not overwritten: who listens hears of a new key, as from Redis.
 	target.Delete(to)
-	tx.SetRecord(dst, e.Type, value, e.ExpireAt)
-	if e.Raw && e.Type == store.String {
+	tx.Put(dst, &n)
+	if raw {
 		target.Patch(to, 0, nil)
 	}
 	if cap(tx.moved) > effectsKept {

@@ -78,3 +78,14 @@ func (tx *Tx) SlotLen(s slot.ID) int {
 	}
 	return 0
 }
+
+// SlotBytes is the memory in bytes of the keys and values of a slot in the
+// selected database. For locks see [Tx.Overview].
+func (tx *Tx) SlotBytes(s slot.ID) int64 {
+	tx.visit(tx.space.ShardOf(s), stripeOf(s))
+	defer tx.Unlock()
+	if t := tx.table(s); t != nil {
+		return t.SlotBytes(s)
+	}
+	return 0
+}

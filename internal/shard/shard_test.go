@@ -358,6 +358,9 @@ func TestSlotCountsAndWalks(t *testing.T) {
 		write(tx, fmt.Sprintf("{b}%d", i), "v")
 	}
 	id := slot.OfString("a")
+	if n := tx.SlotBytes(id); n < 50*16 || n > 50*64 {
+		t.Errorf("50 keys of a slot take %d bytes", n)
+	}
 	if n := tx.SlotLen(id); n != 50 {
 		t.Errorf("slot has %d keys, want 50", n)
 	}

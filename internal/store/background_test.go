@@ -4,6 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/bowline-kv/bowline/internal/page"
+	"github.com/bowline-kv/bowline/slot"
 )
 
 // TestMemoryComesBack deletes nine keys in ten and lets the background work run.
@@ -200,6 +203,14 @@ func TestSizesAddUp(t *testing.T) {
 		m.set(k, String, make([]byte, i*7), 0)
 		sum += m.table.Size(k) - m.table.indexShare()
 	}
+	bySlot := int64(0)
+	for p := range SlotsPerTable {
+		bySlot += m.table.SlotBytes(slot.ID(p * Stripes))
+	}
+	if bySlot != sum {
+		t.Errorf("keys have %d bytes, slots %d", sum, bySlot)
+	}
+	sum += m.table.indexPages * page.Size
 	if sum != m.table.Bytes() || sum > m.table.Footprint() {
 		t.Errorf("keys have %d bytes, the table %d of %d", sum, m.table.Bytes(), m.table.Footprint())
 	}

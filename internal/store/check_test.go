@@ -11,7 +11,7 @@ import (
 // check walks all structures of a table and compares what they say of each other.
 func (t *Table) check() error {
 	refs := map[ref]bool{}
-	return errors.Join(t.checkIndex(refs), t.checkSlabs(refs), t.checkExpiry(), t.checkPages())
+	return errors.Join(t.checkIndex(refs), t.checkSlabs(refs), t.checkBodies(refs), t.checkExpiry(), t.checkPages())
 }
 
 func (t *Table) checkIndex(refs map[ref]bool) error {
@@ -50,16 +50,67 @@ func (t *Table) checkIndex(refs map[ref]bool) error {
 	if count != t.count || len(refs) != count {
 		return fmt.Errorf("%d cells, %d references, count %d", count, len(refs), t.count)
 	}
-	var perSlot [SlotsPerTable]uint32
-	for r := range refs {
-		perSlot[place(t.keyAt(r).Slot)]++
+	return t.checkSlots(refs)
+}
+
+func (t *Table) checkSlots(refs map[ref]bool) error {
+	if t.slots == nil {
+		return nil
 	}
-	for p, n := range perSlot {
-		if n != t.perSlot[p] || (n > 0) != (t.inUse[p/64]>>(p%64)&1 == 1) {
-			return fmt.Errorf("slot at %d has %d keys, count %d", p, n, t.perSlot[p])
-		}
+	var found slotCounts
+	for r := range refs {
+		p := place(t.keyAt(r).Slot)
+		found.keys[p]++
+		found.bytes[p] += t.sizeOf(r)
+		found.inUse[p/64] |= 1 << (p % 64)
+	}
+	if found != *t.slots {
+		return fmt.Errorf("slots hold %v, counted %v", found, *t.slots)
 	}
 	return nil
+}
+
+// checkBodies looks into the collections, each of which one record must name.
+func (t *Table) checkBodies(refs map[ref]bool) error {
+	named := map[uint32]bool{}
+	wakeOnly := 0
+	for r := range refs {
+		b := t.bytes(r)
+		h := headerOf(b)
+		if h.typ() == hashTimed && t.wakesOnly(b, h) {
+			wakeOnly++
+		}
+		if !h.hasBody() {
+			continue
+		}
+		n := t.bodyNumber(b, h)
+		if named[n] || t.bodies[n] == nil {
+			return fmt.Errorf("body %d is named twice, or is none", n)
+		}
+		named[n] = true
+		if err := t.bodies[n].check(); err != nil {
+			return fmt.Errorf("body %d: %w", n, err)
+		}
+	}
+	var used int64
+	live := 0
+	for _, b := range t.bodies {
+		if b != nil {
+			live++
+			used += b.bytes
+		}
+	}
+	if live != len(named) || used != t.bodyUsed || wakeOnly != t.wakeOnly {
+		return fmt.Errorf("%d bodies of %d bytes, %d named, count %d; %d wake only, count %d", live, used, len(named), t.bodyUsed, wakeOnly, t.wakeOnly)
+	}
+	return nil
+}
+
+func (b *Body) check() error {
+	if b.bytes != b.Bytes() {
+		return fmt.Errorf("takes %d bytes, counted %d", b.Bytes(), b.bytes)
+	}
+	return b.Members.check()
 }
 
 func (t *Table) checkSegment(s *segment, n uint32, refs map[ref]bool) error {
@@ -205,16 +256,18 @@ func (t *Table) checkPages() error {
 			pages += int64(classes[s.class].pages)
 		}
 	}
+	index := int64(0)
 	for _, s := range t.segs {
-		pages += int64(s.pages)
+		index += int64(s.pages)
 	}
+	pages += index
 	for _, block := range t.larges {
 		for _, l := range block {
 			pages += int64(l.pages)
 		}
 	}
-	if pages != t.pages {
-		return fmt.Errorf("%d pages, count %d", pages, t.pages)
+	if pages != t.pages || index != t.indexPages {
+		return fmt.Errorf("%d pages, count %d; %d of the index, count %d", pages, t.pages, index, t.indexPages)
 	}
 	return nil
 }

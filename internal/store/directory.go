@@ -1,9 +1,5 @@
 package store
 
-import (
-	"github.com/bowline-kv/bowline/slot"
-)
-
 // path is the order of keys in the index: the place of the slot in its stripe
 // (8 bits), then the upper 56 bits of the hash. The tag is the lower 16 bits of
 // the hash, of which no directory is deep enough to look at any.
@@ -275,6 +271,6 @@ func (t *Table) freeSegment(n uint32) {
 // pathAt reads the path of the record at r.
 func (t *Table) pathAt(r ref) path {
 	b := t.bytes(r)
-	name := t.keyOf(b, headerOf(b))
-	return pathOf(place(slot.Of(name)), HashOf(t.seed, name))
+	k := t.Key(t.keyOf(b, headerOf(b)))
+	return k.path()
 }

@@ -9,12 +9,17 @@ type Dropped struct {
 	slabs  []slab
 	segs   []segment
 	larges []*[largeBlock]large
+	bodies []*Body
+	parts  []steps // of what was in collections
 }
+
+// steps is work that is done in parts; see [Dropped.Step].
+type steps interface{ Step(budget int) (more bool) }
 
 // Release empties the table at once and returns what was in it, to be given back
 // in steps. The table can be used on.
 func (t *Table) Release() *Dropped {
-	d := &Dropped{pool: t.pool, slabs: t.slabs, segs: t.segs, larges: t.larges}
+	d := &Dropped{pool: t.pool, slabs: t.slabs, segs: t.segs, larges: t.larges, bodies: t.bodies, parts: t.dropped}
 	t.reset()
 	return d
 }
@@ -30,6 +35,17 @@ func (t *Table) Clear() {
 func (d *Dropped) Step(budget int) (more bool) {
 	var batch [64]page.Run
 	for budget > 0 {
+		if n := len(d.parts); n > 0 {
+			if !d.parts[n-1].Step(budget) {
+				d.parts[n-1] = nil
+				d.parts = d.parts[:n-1]
+			}
+			budget--
+			continue
+		}
+		if d.nextBody() {
+			continue
+		}
 		n := d.next(batch[:0])
 		if len(n) == 0 {
 			return false
@@ -37,6 +53,20 @@ func (d *Dropped) Step(budget int) (more bool) {
 		d.pool.FreeAll(n)
 		budget -= len(n)
 	}
+	return true
+}
+
+// nextBody takes a collection apart; false when none is left.
+func (d *Dropped) nextBody() bool {
+	n := len(d.bodies)
+	if n == 0 {
+		return false
+	}
+	if b := d.bodies[n-1]; b != nil {
+		d.parts = b.release(d.parts)
+	}
+	d.bodies[n-1] = nil
+	d.bodies = d.bodies[:n-1]
 	return true
 }
 

@@ -48,7 +48,8 @@ func equalFold(b []byte, lower string) bool {
 // Entry is a view of one key's record: see the package comment for how long it
 // is valid.
 type Entry struct {
-	// Value holds the bytes of a string.
+	// Value holds the bytes of a string, or a collection in its packed form; where
+	// the collection is Large it means nothing.
 	Value []byte
 	// ExpireAt is the unix time in milliseconds at which the key is gone; 0: never.
 	ExpireAt int64
@@ -61,7 +62,13 @@ type Entry struct {
 	// Raw says that a string was changed in place (APPEND), after which Redis
 	// no longer calls it embstr or int.
 	Raw bool
+	// Timed says that a hash has fields that expire.
+	Timed bool
 }
+
+// Large says that the value is a collection with a body of its own, which
+// [Table.Body] gives.
+func (e *Entry) Large() bool { return e.Raw && e.Type != String }
 
 // Expired says whether the key's time is over at now (unix milliseconds).
 func (e Entry) Expired(now int64) bool { return e.ExpireAt != 0 && e.ExpireAt <= now }

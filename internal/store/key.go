@@ -41,6 +41,20 @@ func HashOf(seed uint64, name []byte) uint64 {
 	return fold(h, hashMul0)
 }
 
+// Key computes what a table needs to know of a name: of a key, or of a member
+// where the table is that of a collection.
+func (t *Table) Key(name []byte) Key {
+	hash := HashOf(t.seed, name)
+	if t.slots == nil {
+		return Key{Name: name, Hash: hash, Slot: memberSlot(hash)}
+	}
+	return Key{Name: name, Hash: hash, Slot: slot.Of(name)}
+}
+
+// memberSlot stands for the slot of a member, which spreads members over the
+// places of a path: by bits of the hash of which nothing else makes use.
+func memberSlot(hash uint64) slot.ID { return slot.ID(hash >> 16 % SlotsPerTable * Stripes) }
+
 // fold multiplies to 128 bits and adds both halves without carry, which lets
 // every input bit reach every output bit.
 func fold(a, b uint64) uint64 {

@@ -19,7 +19,9 @@ func (t *Table) Patch(k Key, at int, part []byte) {
 		var c content
 		t.describe(&c, f.ref)
 		t.complete(&c)
+		before := t.used
 		t.exchange(f, &c)
+		t.charge(k.Slot, before)
 		f = t.find(&k)
 		b = t.bytes(f.ref)
 		h = headerOf(b)

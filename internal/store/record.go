@@ -137,6 +137,10 @@ func (t *Table) fill(e *Entry, r ref) {
 		}
 	}
 	e.Value = t.valueOf(b, h)
+	if e.Type == hashTimed {
+		e.Type, e.Timed = Hash, true
+		e.ExpireAt, e.Value = loadTime(e.Value, 0), e.Value[timedBytes:]
+	}
 }
 
 // content is what a new record is made of. The parts may be views of other
@@ -146,7 +150,8 @@ type content struct {
 	flags              header // type and raw
 	access             uint32
 	expireAt           int64
-	grows              bool // a large one gets room to grow
+	grows              bool   // a large one gets room to grow
+	body               uint32 // the number of the body that the value names; 0: none
 }
 
 func (c *content) valueLen() int { return len(c.value) + len(c.suffix) }
@@ -203,6 +208,9 @@ func (t *Table) finish(r ref, b []byte, h header, c *content) {
 		storeTime(b, h.expiryAt(), c.expireAt)
 		t.linkExpiry(r, b, h)
 		t.expiring++
+		if t.wakesOnly(b, h) {
+			t.wakeOnly++
+		}
 	}
 }
 
@@ -218,16 +226,26 @@ func (t *Table) describe(c *content, r ref) {
 	if h&hasAccess == 0 {
 		c.access = t.stamp
 	}
+	if h.hasBody() {
+		c.body = t.bodyNumber(b, h)
+	}
 }
 
 // release frees the record at r and all that belongs to it.
 func (t *Table) release(r ref) {
 	b := t.bytes(r)
 	h := headerOf(b)
+	if h.hasBody() {
+		t.freeBody(t.bodyNumber(b, h))
+	}
+	number := uint32(0)
 	if h.large() {
-		t.freeLarge(load32(b, h.bodyAt()))
+		number = load32(b, h.bodyAt())
 	}
 	t.releaseSlot(r, b, h)
+	if number != 0 {
+		t.freeLarge(number)
+	}
 }
 
 // releaseSlot frees the slot, but not a large value.
@@ -235,6 +253,9 @@ func (t *Table) releaseSlot(r ref, b []byte, h header) {
 	if h&hasExpiry != 0 {
 		t.unlinkExpiry(b, h)
 		t.expiring--
+		if t.wakesOnly(b, h) {
+			t.wakeOnly--
+		}
 	}
 	t.freeSlot(r)
 }
@@ -243,8 +264,12 @@ func (t *Table) releaseSlot(r ref, b []byte, h header) {
 func (t *Table) sizeOf(r ref) int64 {
 	b := t.bytes(r)
 	n := int64(len(b))
-	if h := headerOf(b); h.large() {
+	h := headerOf(b)
+	if h.large() {
 		n += int64(t.largeOf(b, h).pages) * page.Size
+	}
+	if h.hasBody() {
+		n += t.bodies[t.bodyNumber(b, h)].bytes
 	}
 	return n
 }

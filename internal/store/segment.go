@@ -148,6 +148,7 @@ func (t *Table) equip(s *segment, pages uint8) {
 		s.addr = t.pool.Alloc(int(pages))
 		clear(s.addr.Bytes(int(pages) * page.Size))
 		t.pages += int64(pages)
+		t.indexPages += int64(pages)
 	}
 }
 
@@ -156,6 +157,7 @@ func (t *Table) dropLines(s *segment) {
 	if s.pages > 0 {
 		t.pool.Free(s.addr, int(s.pages))
 		t.pages -= int64(s.pages)
+		t.indexPages -= int64(s.pages)
 	}
 	s.addr, s.pages, s.lines = 0, 0, 0
 }

@@ -7,6 +7,7 @@ type sweep struct {
 	slab    uint32
 	segment uint32
 	large   uint32
+	body    uint32
 	// pass: a pass over all pages is on its way.
 	pass bool
 	// left is the choice of chunks that the last pass left; see page.Pool.Draining.
@@ -18,12 +19,15 @@ type sweep struct {
 // pages that the pool wants back. budget is about the number of records that it
 // may move or look at, 100 of which take some 10 us; more says that work is left.
 func (t *Table) Step(budget int) (more bool) {
+	if t.stepBodies(&budget) {
+		return true
+	}
 	if !t.sweep.pass {
 		draining := t.pool.Draining()
 		if (draining == 0 || draining == t.sweep.left) && !t.wasteful() {
 			return false
 		}
-		t.sweep = sweep{pass: true, left: draining}
+		t.sweep = sweep{pass: true, left: draining, body: t.sweep.body}
 	}
 	for budget > 0 {
 		switch {

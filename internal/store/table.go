@@ -17,9 +17,6 @@ const Stripes = 64
 // StripeOf gives the stripe of a slot, 0..Stripes-1.
 func StripeOf(s slot.ID) int { return int(s) % Stripes }
 
-// place is the index of a slot inside its stripe's table.
-func place(s slot.ID) int { return int(s) / Stripes }
-
 // Table holds the keys of one stripe of one database; see [NewTable]. Guarded
 // by the stripe's lock.
 type Table struct {
@@ -30,9 +27,9 @@ type Table struct {
 	dir           directory
 	segs          []segment
 	unusedSegment uint32
-	perSlot       [SlotsPerTable]uint32 // keys
-	inUse         [SlotsPerTable / 64]uint64
+	slots         *slotCounts // nil: a table of members
 	count         int
+	indexPages    int64
 
 	// The records.
 	slabs       []slab
@@ -41,30 +38,38 @@ type Table struct {
 	larges      []*[largeBlock]large
 	unusedLarge uint32
 	largeCount  int
-	used        int64 // bytes of slots in use and of the runs of large values
-	pages       int64 // of all
+	bodies      []*Body // by number; 0 is none
+	freeBodies  []uint32
+	bodyUsed    int64 // bytes of bodies
+	used        int64 // bytes of slots in use, of the runs of large values, and of bodies
+	pages       int64 // of all but bodies
 
 	// Expiry, access, and background work.
 	wheel      *wheel
-	expiring   int
+	expiring   int // records in the wheel
+	wakeOnly   int // of these, those whose key does not expire; see timed.go
 	keepAccess bool
 	stamp      uint32
 	sweep      sweep
+	dropped    []steps // what waits to be given back in steps
 }
 
 // NewTable makes an empty table whose pages come from a pool. seed is that of
 // the [HashOf] with which the hashes of its keys are made.
 func NewTable(pool *page.Pool, seed uint64) *Table {
-	t := &Table{pool: pool, seed: seed}
+	t := &Table{pool: pool, seed: seed, slots: new(slotCounts)}
 	t.reset()
 	return t
 }
 
 func (t *Table) reset() {
 	*t = Table{
-		pool: t.pool, seed: t.seed, keepAccess: t.keepAccess, stamp: t.stamp,
+		pool: t.pool, seed: t.seed, keepAccess: t.keepAccess, stamp: t.stamp, slots: t.slots,
 		dir:  directory{entries: []uint32{0}},
 		segs: []segment{{}},
+	}
+	if t.slots != nil {
+		*t.slots = slotCounts{}
 	}
 }
 
@@ -72,17 +77,15 @@ func (t *Table) reset() {
 func (t *Table) Len() int { return t.count }
 
 // Expiring is the number of keys that have an expiry time.
-func (t *Table) Expiring() int { return t.expiring }
+func (t *Table) Expiring() int { return t.expiring - t.wakeOnly }
 
-// SlotLen is the number of keys in one slot of this table's stripe.
-func (t *Table) SlotLen(s slot.ID) int { return int(t.perSlot[place(s)]) }
+// Bytes is the memory that keys and values take: the slots of their size classes,
+// the pages of large values, collections, and the index, without free slots.
+func (t *Table) Bytes() int64 { return t.used + t.indexPages*page.Size }
 
-// Bytes is the memory that the records take: the slots of their size classes and
-// the pages of large values, without the index and free slots.
-func (t *Table) Bytes() int64 { return t.used }
-
-// Footprint is the memory of all pages that the table holds, in bytes.
-func (t *Table) Footprint() int64 { return t.pages * page.Size }
+// Footprint is the memory of all pages that the table holds, in bytes; of
+// collections it counts what [Table.Bytes] does.
+func (t *Table) Footprint() int64 { return t.pages*page.Size + t.bodyUsed }
 
 // Size is the memory that a key takes, its share of the index included, in bytes;
 // 0 when there is no such key.
@@ -96,11 +99,7 @@ func (t *Table) Size(k Key) int64 {
 
 // indexShare is the bytes of index a key.
 func (t *Table) indexShare() int64 {
-	var pages int64
-	for i := range t.segs {
-		pages += int64(t.segs[i].pages)
-	}
-	return (pages*page.Size + int64(t.count) - 1) / int64(t.count)
+	return (t.indexPages*page.Size + int64(t.count) - 1) / int64(t.count)
 }
 
 // found is where a key's cell is.
@@ -199,9 +198,7 @@ func (t *Table) insert(k *Key, r ref) {
 		s.count++
 		break
 	}
-	at := place(k.Slot)
-	t.perSlot[at]++
-	t.inUse[at/64] |= 1 << (at % 64)
+	t.countKey(k.Slot)
 	t.count++
 }
 
@@ -216,10 +213,7 @@ func (t *Table) remove(k *Key, f found) {
 		s.over = s.over[:len(s.over)-1]
 	}
 	s.count--
-	at := place(k.Slot)
-	if t.perSlot[at]--; t.perSlot[at] == 0 {
-		t.inUse[at/64] &^= 1 << (at % 64)
-	}
+	t.uncountKey(k.Slot)
 	t.count--
 	switch {
 	case s.count == 0:
@@ -249,7 +243,9 @@ func (t *Table) Delete(k Key) bool {
 	if f.ref == 0 {
 		return false
 	}
+	before, s := t.used, k.Slot
 	t.remove(&k, f)
 	t.release(f.ref)
+	t.charge(s, before)
 	return true
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/bowline-kv/bowline/slot"
 )
@@ -201,18 +200,6 @@ func (w *walk) elsewhere(s *segment, c cell) bool {
 	known := min(placeBits-s.base, extraBits) // of the extra bits, those of the place
 	mine := uint8(path(place(w.slot))<<placeShift<<s.base>>(64-extraBits)) ^ c.extra
 	return mine>>(extraBits-known) != 0
-}
-
-// NextSlot gives the first slot of this table's stripe, in ascending order from
-// s on (a slot of that stripe), that holds a key; false when there is none.
-func (t *Table) NextSlot(s slot.ID) (slot.ID, bool) {
-	p := place(s)
-	for w, mask := p/64, ^uint64(0)<<(p%64); w < len(t.inUse); w, mask = w+1, ^uint64(0) {
-		if m := t.inUse[w] & mask; m != 0 {
-			return slot.ID((w*64+bits.TrailingZeros64(m))*Stripes + StripeOf(s)), true
-		}
-	}
-	return 0, false
 }
 
 // Each visits every key. visit must not change the table.

@@ -1,10 +1,6 @@
 package store
 
-import (
-	"math/bits"
-
-	"github.com/bowline-kv/bowline/slot"
-)
+import "math/bits"
 
 // wheel orders the records that expire, in buckets by time. A bucket is a
 // doubly linked list through the records, so that all that a key pays for its
@@ -240,6 +236,5 @@ func (t *Table) expireAt(r ref) int64 {
 // keyAt reads the key of the record at r; its name is a view.
 func (t *Table) keyAt(r ref) Key {
 	b := t.bytes(r)
-	name := t.keyOf(b, headerOf(b))
-	return Key{Name: name, Hash: HashOf(t.seed, name), Slot: slot.Of(name)}
+	return t.Key(t.keyOf(b, headerOf(b)))
 }

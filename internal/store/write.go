@@ -7,11 +7,17 @@ package store
 func (t *Table) SetRecord(k Key, typ Type, value []byte, expireAt int64) {
 	c := content{key: k.Name, value: value, flags: header(typ&7) << typeShift, access: t.stamp, expireAt: max(0, expireAt)}
 	t.complete(&c)
-	if f := t.find(&k); f.ref != 0 {
-		t.replace(f, &c)
+	t.put(&k, &c)
+}
+
+func (t *Table) put(k *Key, c *content) {
+	before := t.used
+	if f := t.find(k); f.ref != 0 {
+		t.replace(f, c)
 	} else {
-		t.insert(&k, t.create(&c))
+		t.insert(k, t.create(c))
 	}
+	t.charge(k.Slot, before)
 }
 
 // replace gives the record of a cell new content, in place if its slot has the
@@ -21,6 +27,10 @@ func (t *Table) replace(f found, c *content) {
 	h := headerOf(b)
 	if h&hasAccess != 0 {
 		c.access = load24(b, h.accessAt())
+	}
+	if h.special() || c.flags.special() {
+		t.exchange(f, c)
+		return
 	}
 	size := recordSize(c.flags, len(c.key), c.valueLen())
 	same := (h^c.flags)&(hasExpiry|hasAccess) == 0
@@ -40,10 +50,16 @@ func (t *Table) replace(f found, c *content) {
 	t.exchange(f, c)
 }
 
-// exchange writes a new record for a cell and frees the old one.
+// exchange writes a new record for a cell and frees the old one, but not a body
+// that both have.
 func (t *Table) exchange(f found, c *content) {
 	r := t.create(c)
 	t.setRef(f, r)
+	b := t.bytes(f.ref)
+	if h := headerOf(b); c.body != 0 && h.hasBody() && t.bodyNumber(b, h) == c.body {
+		t.releaseSlot(f.ref, b, h)
+		return
+	}
 	t.release(f.ref)
 }
 
@@ -61,9 +77,11 @@ func (t *Table) Append(k Key, suffix []byte) int {
 		panic("BUG: append to a key that is not a string")
 	}
 	store24(b, 0, uint32(h|isRaw))
+	before := t.used
 	if h.large() {
 		l := t.largeOf(b, h)
 		if t.appendLarge(l, suffix) {
+			t.charge(k.Slot, before)
 			return int(l.valLen)
 		}
 	} else if size := h.size() + len(suffix); size <= recordMax && classOf(size) == t.classOfRef(f.ref) {
@@ -77,6 +95,7 @@ func (t *Table) Append(k Key, suffix []byte) int {
 	c.suffix, c.grows = suffix, true
 	n := c.valueLen()
 	t.exchange(f, &c)
+	t.charge(k.Slot, before)
 	return n
 }
 
@@ -90,6 +109,12 @@ func (t *Table) SetExpiry(k Key, expireAt int64) bool {
 	expireAt = max(0, expireAt)
 	b := t.bytes(f.ref)
 	h := headerOf(b)
+	if h.typ() == hashTimed {
+		t.setTimedExpiry(f.ref, b, h, expireAt)
+		return true
+	}
+	before := t.used
+	defer func() { t.charge(k.Slot, before) }()
 	if (h&hasExpiry != 0) == (expireAt != 0) {
 		t.moveExpiry(f.ref, b, h, expireAt)
 		return true

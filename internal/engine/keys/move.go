@@ -42,8 +42,7 @@ func renameTo(c *engine.Ctx, args engine.Args, replace bool) (renamed, ok bool) 
 	if _, found := c.Find(to); found && !replace {
 		return false, true
 	}
-	c.CopyRecord(from, c.DB, to)
-	c.Delete(from)
+	c.MoveRecord(from, c.DB, to)
 	c.Emit(args...)
 	c.Notify(shard.NotifyGeneric, "rename_from", from)
 	c.Notify(shard.NotifyGeneric, "rename_to", to)
@@ -72,8 +71,7 @@ func move(c *engine.Ctx, args engine.Args) {
 		c.W.Int(0)
 		return
 	}
-	c.CopyRecord(key, db, key)
-	c.Delete(key)
+	c.MoveRecord(key, db, key)
 	c.Emit(args...)
 	c.Notify(shard.NotifyGeneric, "move_from", key)
 	c.NotifyIn(db, shard.NotifyGeneric, "move_to", key)
