@@ -40,9 +40,15 @@ type Ctx struct {
 	// Applying: the command is a record's effect, which was judged where it was
 	// written. Limits of this node are not asked.
 	Applying bool
+	// MayBlock: the command may wait for another client; see [Ctx.Block].
+	MayBlock bool
+	// Serving: the command waited, and something has come for it, perhaps.
+	Serving bool
 	// NowMicros is Tx.Now with more precision: unix microseconds.
 	NowMicros int64
 
+	wait    Wait
+	blocked bool
 	scratch []byte
 }
 

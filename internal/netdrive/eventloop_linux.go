@@ -1,6 +1,7 @@
 package netdrive
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -25,8 +26,10 @@ type eventLoop struct {
 	conns map[*socket]struct{}
 	held  map[*socket]struct{} // those with replies that are kept back
 	ends  map[*socket]struct{} // those that are being closed
-	// paused are those whose sessions are suspended.
-	paused map[*socket]struct{}
+	// paused are those whose sessions are suspended; nextResume is a time
+	// (Instant.Mono) before which none of them has waited long enough.
+	paused     map[*socket]struct{}
+	nextResume int64
 	// in is where every socket is read to; only what is left of an incomplete
 	// command is copied out of it.
 	in     []byte
@@ -195,8 +198,12 @@ func (l *eventLoop) patience() time.Duration {
 	if len(l.ends) > 0 {
 		p = lingerQuiet
 	}
-	if len(l.held) > 0 || len(l.paused) > 0 {
+	if len(l.held) > 0 {
 		p = min(p, heldSweep)
+	}
+	if len(l.paused) > 0 {
+		// In whole milliseconds, rounded up.
+		p = min(p, max(0, time.Duration(l.nextResume-l.now.Mono)+time.Millisecond-1))
 	}
 	return p
 }
@@ -249,11 +256,12 @@ func (l *eventLoop) adopt(c *socket) {
 	if len(c.s.W.B) > 0 {
 		l.held[c] = struct{}{}
 	}
-	if c.paused {
-		l.paused[c] = struct{}{}
-	}
 	c.armed = 0
-	l.arm(c)
+	if c.paused {
+		l.pause(c)
+	} else {
+		l.arm(c)
+	}
 }
 
 // arm tells epoll what the connection waits for.
@@ -386,6 +394,24 @@ func (l *eventLoop) sweep() {
 	}
 }
 
+// resumeDue resumes the sessions that have waited long enough. Whoever may go on
+// before was woken.
+func (l *eventLoop) resumeDue() {
+	next := int64(math.MaxInt64)
+	for c := range l.paused {
+		waits, until := c.s.Suspended()
+		if !waits || l.now.Mono >= until {
+			l.resume(c)
+			l.flush(c)
+		}
+		if c.paused {
+			_, until = c.s.Suspended()
+			next = min(next, until)
+		}
+	}
+	l.nextResume = next
+}
+
 // lookAtTimes goes on with what waits for a moment.
 func (l *eventLoop) lookAtTimes() {
 	for c := range l.held {
@@ -393,11 +419,8 @@ func (l *eventLoop) lookAtTimes() {
 			l.hangUp(c)
 		}
 	}
-	for c := range l.paused {
-		if waits, until := c.s.Suspended(); !waits || l.now.Mono >= until {
-			l.resume(c)
-			l.flush(c)
-		}
+	if len(l.paused) > 0 && l.now.Mono >= l.nextResume {
+		l.resumeDue()
 	}
 	for c := range l.ends {
 		if l.now.Mono >= c.deadline || c.lingers && l.now.Mono >= c.quiet {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/bowline-kv/bowline/internal/session"
 	"github.com/bowline-kv/bowline/internal/shard"
+	"github.com/bowline-kv/bowline/resp"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -39,13 +40,15 @@ func (host) BulkMax() int { return 512 << 20 }
 // knows a few commands: PING, ECHO x, FILL n (a reply of n bytes), COUNT (how
 // many the connection has counted so far), HOLD n ms (a reply that waits for
 // position n of the log, for so many milliseconds; 0: for ever), QUEUE x (as
-// between MULTI and EXEC), and QUIT.
+// between MULTI and EXEC), BLOCK ms (waits for an answer), ANSWER x (gives it to
+// all who wait), and QUIT.
 type fixture struct {
 	driver   Driver
 	registry *session.Registry
 	limits   atomic.Pointer[Limits]
 	addr     string
 	counts   sync.Map // session id to *atomic.Int64
+	blocked  sync.Map // session id to *session.Session
 	executed atomic.Int64
 	durable  atomic.Uint64
 }
@@ -130,11 +133,20 @@ func (e *executor) Execute(s *session.Session, b *session.Batch) int {
 	for i := range b.Commands {
 		e.f.executed.Add(1)
 		e.run(s, b.Now, b.Commands[i].Args)
-		if s.Closing || len(s.W.B) >= session.OutputHigh {
+		if s.Closing || len(s.W.B) >= session.OutputHigh || s.Blocked() {
 			return i + 1
 		}
 	}
 	return len(b.Commands)
+}
+
+// GiveUp implements session.Executor.
+func (e *executor) GiveUp(s *session.Session) bool {
+	if _, waits := e.f.blocked.LoadAndDelete(s.ID); !waits {
+		return false
+	}
+	s.W.NullArray()
+	return true
 }
 
 func (e *executor) run(s *session.Session, now session.Instant, args [][]byte) {
@@ -165,6 +177,26 @@ func (e *executor) run(s *session.Session, now session.Instant, args [][]byte) {
 		at := len(s.W.B)
 		s.W.Simple("HELD")
 		s.Hold(at, shard.Position{Seq: shard.Sequence(seq)}, deadline)
+	case "BLOCK": // milliseconds, 0: for ever
+		millis, _ := strconv.Atoi(string(args[1]))
+		until := int64(0)
+		if millis > 0 {
+			until = now.Mono + int64(millis)*1e6
+		}
+		s.Block(until)
+		e.f.blocked.Store(s.ID, s)
+	case "ANSWER": // the only one that is blocked
+		answered := int64(0)
+		e.f.blocked.Range(func(id, other any) bool {
+			if _, waits := e.f.blocked.LoadAndDelete(id); waits {
+				w := resp.Writer{Proto: 2}
+				w.Bulk(args[1])
+				other.(*session.Session).Answer(w, nil)
+				answered++
+			}
+			return true
+		})
+		s.W.Int(answered)
 	case "QUIT":
 		s.W.OK()
 		s.Closing = true

@@ -123,6 +123,10 @@ func (l *eventLoop) serve(c *socket, data []byte) {
 
 // pause stops reading from a session that is suspended.
 func (l *eventLoop) pause(c *socket) {
+	_, until := c.s.Suspended()
+	if l.nextResume = min(l.nextResume, until); len(l.paused) == 0 {
+		l.nextResume = until
+	}
 	c.paused = true
 	l.paused[c] = struct{}{}
 	l.arm(c)

@@ -11,6 +11,8 @@ const (
 	TimeoutNumber    = "ERR timeout is not an integer or out of range"
 	TimeoutRange     = "ERR timeout is out of range"
 	TimeoutNegative  = "ERR timeout is negative"
+	TimeoutNotFloat  = "ERR timeout is not a float or out of range"
+	Unblocked        = "UNBLOCKED client unblocked via CLIENT UNBLOCK"
 
 	CachingWithoutTracking = "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"
 	CachingYes             = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode."

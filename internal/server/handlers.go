@@ -16,6 +16,7 @@ func init() { // not a literal: the handlers of CLUSTER are made by a call
 		"asking":                  asking,
 		"client|pause":            clientPause,
 		"client|tracking":         clientTracking,
+		"client|unblock":          clientUnblock,
 		"client|unpause":          clientUnpause,
 		"cluster|countkeysinslot": clustered(clusterCountKeys),
 		"cluster|getkeysinslot":   clustered(clusterGetKeys),

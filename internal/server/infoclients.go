@@ -29,7 +29,7 @@ func (srv *Server) aboutClients() map[string]source {
 		"maxclients":                      numberSource(func() int64 { return srv.cfg.Int(config.MaxClients) }),
 		"client_recent_max_input_buffer":  largest((*session.Session).Pending),
 		"client_recent_max_output_buffer": largest((*session.Session).Output),
-		"blocked_clients":                 numberSource(srv.registry.Waiting),
+		"blocked_clients":                 numberSource(func() int64 { return int64(srv.registry.Waiting()) + srv.waiting.count.Load() }),
 		"tracking_clients":                numberSource(t.clients.Load),
 		"pubsub_clients": numberSource(func() int {
 			srv.broker.mu.RLock()
@@ -37,9 +37,9 @@ func (srv *Server) aboutClients() map[string]source {
 			return len(srv.broker.of)
 		}),
 		"watching_clients":             numberSource(srv.hooks.watches.clients),
-		"clients_in_timeout_table":     fixed("0"),
+		"clients_in_timeout_table":     numberSource(srv.waiting.withTimeout),
 		"total_watched_keys":           numberSource(srv.hooks.watches.distinct),
-		"total_blocking_keys":          fixed("0"),
+		"total_blocking_keys":          numberSource(srv.waiting.keysWaitedFor),
 		"total_blocking_keys_on_nokey": fixed("0"),
 		"pubsub_channels":              listening(channel),
 		"pubsub_patterns":              listening(pattern),

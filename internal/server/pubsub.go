@@ -367,6 +367,9 @@ type workerHooks struct{ w *Worker }
 func (h *workerHooks) Touched(db int, key []byte, cause shard.Cause) {
 	w := h.w
 	w.srv.hooks.watches.touched(db, key)
+	if key != nil && w.srv.waiting.count.Load() > 0 && !w.ctx.Applying {
+		w.ready = w.srv.waiting.awaited(w.ready, db, key)
+	}
 	if !w.srv.tracking.on() {
 		return
 	}
@@ -376,6 +379,14 @@ func (h *workerHooks) Touched(db int, key []byte, cause shard.Cause) {
 		return
 	}
 	w.srv.changed(key, w.current, cause == shard.CauseCommand, &w.invalid)
+}
+
+// Swapped implements [shard.SwapHooks].
+func (h *workerHooks) Swapped(a, b int, exists func(db int, key []byte) bool) {
+	h.w.srv.hooks.Swapped(a, b, exists)
+	if h.w.srv.waiting.count.Load() > 0 && !h.w.ctx.Applying {
+		h.w.ready = h.w.srv.waiting.awaitedIn(h.w.ready, a, b, exists)
+	}
 }
 
 // Notify implements [shard.Hooks].

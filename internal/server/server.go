@@ -112,6 +112,7 @@ type Server struct {
 	broker   *broker
 	tracking *tracking
 	monitors monitors
+	waiting  waiting
 	pause    pause
 	slow     slowLog
 	latency  latencyMonitor
@@ -195,6 +196,7 @@ func (srv *Server) followMemory() {
 func (srv *Server) forget(s *session.Session) {
 	srv.hooks.watches.clear(s)
 	srv.broker.forget(s)
+	srv.waiting.forget(s)
 	if s.Tracking() != nil {
 		srv.tracking.set(s, nil)
 	}

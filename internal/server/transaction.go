@@ -139,7 +139,13 @@ func exec(w *Worker, s *session.Session, _ [][]byte) {
 	for i := range t.Commands {
 		w.runQueued(s, &t.Commands[i])
 	}
+	if len(w.ready) > 0 {
+		w.serveReady()
+	}
 	w.ctx.UnlockHeld()
+	if len(w.answers)+len(w.later) > 0 {
+		w.serveOthers()
+	}
 }
 
 // leaveExec ends a transaction whose locks are given back.

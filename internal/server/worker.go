@@ -32,6 +32,9 @@ type Worker struct {
 	// execWaits: EXEC found its keys paused, and is to be run later.
 	execWaits bool
 	invalid   invalidations
+	ready     []queueKey // changed keys that somebody waits for
+	later     []queueKey // those whose waiters need other locks
+	answers   []served
 	lap       lap
 	wary      int // for so many batches every command is timed by itself
 
@@ -86,7 +89,7 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 		if alone {
 			w.endLap(s, b, ran)
 		}
-		if s.Closing || len(s.W.B) >= session.OutputHigh {
+		if s.Closing || len(s.W.B) >= session.OutputHigh || s.Blocked() {
 			break
 		}
 	}
@@ -289,12 +292,31 @@ func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engin
 		w.rememberRead(s, asked)
 	}
 	if handler != nil {
-		handler(&w.ctx, args)
+		w.call(s, spec, handler, args)
 	} else {
 		watch(w, s, args)
 	}
 	w.ctx.Unlock()
+	if len(w.answers)+len(w.later) > 0 {
+		w.serveOthers()
+	}
 	return executed
+}
+
+// call runs a handler under its locks, makes the command wait if it asks for
+// that, and serves those who waited for what it has changed.
+func (w *Worker) call(s *session.Session, spec *command.Spec, handler engine.Handler, args [][]byte) {
+	w.ctx.MayBlock = spec.Flags&command.FlagBlocking != 0
+	handler(&w.ctx, args)
+	if w.ctx.MayBlock {
+		w.ctx.MayBlock = false
+		if wait, blocked := w.ctx.TakeBlocked(); blocked {
+			w.block(s, spec, handler, args, wait)
+		}
+	}
+	if len(w.ready) > 0 {
+		w.serveReady()
+	}
 }
 
 // findKeys fills w.keys and w.slots; false when there are no keys to be found.

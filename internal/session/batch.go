@@ -27,8 +27,12 @@ type Executor interface {
 	// Execute runs the batch's commands in order, appends one reply for each to
 	// s.W, and returns how many it ran. It runs at least one, and stops early when
 	// s.Closing is set or s.W holds [OutputHigh] bytes. Where [Session.Suspend] was
-	// called it stops before that command, which may be the first.
+	// called it stops before that command, which may be the first, and where
+	// [Session.Block] was, behind it.
 	Execute(s *Session, b *Batch) int
+	// GiveUp appends to s.W the reply of a command whose wait is over, see
+	// [Session.Block]; false when an answer is about to come.
+	GiveUp(s *Session) bool
 }
 
 // OutputHigh is how many reply bytes may gather, give or take one reply, before
@@ -66,7 +70,11 @@ func (b *Batch) Feed(s *Session, now Instant, in []byte) (consumed int, more boo
 		s.Closing = true
 		return len(in), false
 	}
-	s.resume()
+	if s.blocked == nil {
+		s.resume()
+	} else if !b.unblock(s) {
+		return 0, false
+	}
 	s.lastMono.Store(now.Mono)
 	defer b.release()
 	for !s.Closing {

@@ -26,7 +26,6 @@ var Handlers = map[string]Handler{
 	"client|no-touch":     toggle(ModeNoTouch),
 	"client|reply":        clientReply,
 	"client|trackinginfo": clientTrackingInfo,
-	"client|unblock":      clientUnblock,
 	"client|setinfo":      setInfo,
 	"client|setname":      setName,
 	"echo":                echo,

@@ -128,6 +128,7 @@ func (s *Session) sentRefs(n int) {
 // Discard forgets all replies: the connection is closed.
 func (s *Session) Discard() {
 	s.sentRefs(len(s.W.B) + 1)
+	s.dropAnswers()
 	s.W.B, s.holds = nil, nil
 }
 

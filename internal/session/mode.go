@@ -52,7 +52,7 @@ func (s *Session) Mute(start int) {
 
 // Suspend makes the next command wait: nothing is run before the driver feeds
 // the session again, at the latest at Instant.Mono until, and earlier when
-// [Registry.WakeSuspended] is called. Executors call it.
+// [Registry.WakeSuspended] is called. Executors call it. See also [Session.Block].
 func (s *Session) Suspend(until int64) {
 	s.suspended, s.resumeAt = true, until
 	s.update(func(v *view) { v.waits = true })
@@ -62,7 +62,12 @@ func (s *Session) Suspend(until int64) {
 // Suspended says whether the session waits, and until when at most
 // (Instant.Mono). The driver then keeps the bytes that were not consumed and
 // reads no more until it feeds them again.
-func (s *Session) Suspended() (waits bool, until int64) { return s.suspended, s.resumeAt }
+func (s *Session) Suspended() (waits bool, until int64) {
+	if s.blocked != nil && s.answered() {
+		return true, 0
+	}
+	return s.suspended, s.resumeAt
+}
 
 func (s *Session) resume() {
 	if !s.suspended {

@@ -50,6 +50,7 @@ type Session struct {
 	// suspended: the next command waits, at most until resumeAt (Instant.Mono).
 	suspended bool
 	resumeAt  int64
+	blocked   *blocked // waits for an answer; nil: does not
 	kill      func()
 	wake      func()
 	remote    string
@@ -66,9 +67,11 @@ type Session struct {
 	subscriptions atomic.Int64
 	proto         atomic.Int32 // W.Proto, for other goroutines
 
-	inMu     sync.Mutex
-	inbox    []byte // guarded by inMu: delivered, not yet taken
-	notified bool   // guarded by inMu: the driver knows of it
+	inMu      sync.Mutex
+	inbox     []byte  // guarded by inMu: delivered, not yet taken
+	notified  bool    // guarded by inMu: the driver knows of it
+	answer    *answer // guarded by inMu: see [Session.Answer]
+	discarded bool    // guarded by inMu: no answer is taken any more
 
 	mu   sync.Mutex // guards the fields below, which CLIENT LIST reads from elsewhere
 	seen view

@@ -3,7 +3,6 @@ package session
 import (
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/reply"
-	"github.com/bowline-kv/bowline/resp"
 )
 
 // clientReply answers OK to ON only: what is turned off needs no reply.
@@ -106,20 +105,4 @@ func clientCaching(s *Session, _ Instant, args [][]byte) {
 	}
 	s.Mode |= ModeCaching
 	s.W.OK()
-}
-
-// clientUnblock finds nobody to unblock, as no command waits for another client
-// yet: connections that CLIENT PAUSE holds back do not count.
-func clientUnblock(s *Session, _ Instant, args [][]byte) {
-	_, ok := resp.ParseInt(args[2])
-	switch {
-	case len(args) > 4:
-		s.W.Error(reply.UnknownSubcommandOrArgs("CLIENT", args[1]))
-	case len(args) == 4 && !command.IsToken(args[3], "TIMEOUT") && !command.IsToken(args[3], "ERROR"):
-		s.W.Error(reply.UnblockReason)
-	case !ok:
-		s.W.Error(reply.NotInteger)
-	default:
-		s.W.Int(0)
-	}
 }

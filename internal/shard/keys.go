@@ -140,6 +140,16 @@ func (tx *Tx) SetRecord(name []byte, typ store.Type, value []byte, expireAt int6
 	tx.touched(name)
 }
 
+// SetFound gives a key, which the caller has just found to be a string, a new
+// value and keeps its expiry time. value must not be a view into the same table.
+func (tx *Tx) SetFound(name []byte, e *store.Entry, value []byte) {
+	k := tx.key(name)
+	if t := tx.table(k.Slot); !t.Overwrite(e, value) {
+		t.SetRecord(k, store.String, value, e.ExpireAt)
+	}
+	tx.touched(name)
+}
+
 // Put gives a key a value of any type; see [store.Table.Put], whose rules for
 // views hold here.
 func (tx *Tx) Put(name []byte, n *store.Content) {

@@ -97,9 +97,9 @@ func (tx *Tx) SwapDB(a, b int) {
 		}
 	}
 	tx.space.candidates.clear()
-	tx.space.hooks.Touched(a, nil, CauseSwapped)
-	tx.space.hooks.Touched(b, nil, CauseSwapped)
-	if h, ok := tx.space.hooks.(SwapHooks); ok {
+	tx.hooks.Touched(a, nil, CauseSwapped)
+	tx.hooks.Touched(b, nil, CauseSwapped)
+	if h, ok := tx.hooks.(SwapHooks); ok {
 		h.Swapped(a, b, tx.existsIn)
 	}
 }

@@ -249,6 +249,19 @@ func (tx *Tx) TakePositions() []Position {
 	return p
 }
 
+// PeekPositions is [Tx.TakePositions] that leaves them for the next call.
+func (tx *Tx) PeekPositions() []Position { return tx.positions }
+
+// Covers says whether the stripes of all these slots are locked.
+func (tx *Tx) Covers(slots []slot.ID) bool {
+	for _, s := range slots {
+		if !tx.all && (tx.shard != tx.space.ShardOf(s) || tx.mask>>stripeOf(s)&1 == 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // Gate gives the reasons for which the locked shard takes no commands. With
 // everything locked it is the union over all shards.
 func (tx *Tx) Gate() Gate {

@@ -55,6 +55,14 @@ func (m *model) append(k Key, suffix []byte) error {
 	return nil
 }
 
+// overwrite changes a string in place, if it can be.
+func (m *model) overwrite(k Key, value []byte) {
+	e, ok := m.table.Get(k)
+	if r := m.keys[string(k.Name)]; ok && m.table.Overwrite(&e, value) {
+		r.value, r.raw = bytes.Clone(value), false
+	}
+}
+
 func (m *model) expire(k Key, at int64) error {
 	r := m.keys[string(k.Name)]
 	if got := m.table.SetExpiry(k, at); got != (r != nil) {

@@ -73,14 +73,15 @@ func TestTableBehavesLikeAMap(t *testing.T) {
 			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"set":    set,
-			"fill":   fill,
-			"thin":   thin,
-			"step":   step,
-			"append": func(t *rapid.T) { must(m.append(key(t), value(t))) },
-			"expire": func(t *rapid.T) { must(m.expire(key(t), expiry(t))) },
-			"delete": func(t *rapid.T) { must(m.delete(key(t))) },
-			"pin":    func(t *rapid.T) { must(m.pin(key(t))) },
+			"set":       set,
+			"fill":      fill,
+			"thin":      thin,
+			"step":      step,
+			"append":    func(t *rapid.T) { must(m.append(key(t), value(t))) },
+			"overwrite": func(t *rapid.T) { m.overwrite(key(t), value(t)) },
+			"expire":    func(t *rapid.T) { must(m.expire(key(t), expiry(t))) },
+			"delete":    func(t *rapid.T) { must(m.delete(key(t))) },
+			"pin":       func(t *rapid.T) { must(m.pin(key(t))) },
 			"unpin": func(t *rapid.T) {
 				if len(m.pins) > 0 {
 					must(m.unpin(rapid.IntRange(0, len(m.pins)-1).Draw(t, "pin")))

@@ -63,6 +63,25 @@ func (t *Table) exchange(f found, c *content) {
 	t.release(f.ref)
 }
 
+// Overwrite gives the string of an entry, which the caller has just got, new
+// content without looking it up again, and keeps its expiry time; false when that
+// needs another slot. It is no longer Raw then. The entry's view dies.
+func (t *Table) Overwrite(e *Entry, value []byte) bool {
+	b := t.bytes(e.ref)
+	h := headerOf(b)
+	if h.large() || h.typ() != String {
+		return false
+	}
+	at := h.bodyAt() + h.keyLen(b)
+	size := at + len(value)
+	if size > recordMax || classOf(size) != t.classOfRef(e.ref) {
+		return false
+	}
+	copy(b[at:], value)
+	store24(b, 0, uint32(h&^(isRaw|sizeMask)|header(size)))
+	return true
+}
+
 // Append adds suffix to the string at k and returns the new length in bytes.
 // The key must exist and be a string: anything else is a bug of the caller.
 // suffix must not be a view into the same table.

@@ -53,7 +53,11 @@ func add(c *engine.Ctx, args engine.Args, delta int64) {
 	n += delta
 	digits := resp.AppendInt(c.Scratch(), n)
 	c.KeepScratch(digits)
-	c.SetString(key, digits, e.ExpireAt)
+	if found {
+		c.SetFound(key, &e, digits)
+	} else {
+		c.SetString(key, digits, 0)
+	}
 	c.Emit(args...)
 	c.Notify(shard.NotifyString, "incrby", key)
 	c.W.Int(n)

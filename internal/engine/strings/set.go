@@ -51,7 +51,12 @@ func set(c *engine.Ctx, args engine.Args) {
 	if o.keepTTL {
 		at = old.ExpireAt
 	}
-	put(c, key, value, at)
+	if found && old.Type == store.String && old.ExpireAt == at {
+		c.SetFound(key, &old, value)
+		told(c, key, value, at)
+	} else {
+		put(c, key, value, at)
+	}
 	if o.expiry != nil {
 		c.Notify(shard.NotifyGeneric, "expire", key)
 	}
@@ -63,6 +68,11 @@ func set(c *engine.Ctx, args engine.Args) {
 // put makes a key a string, and emits and reports it.
 func put(c *engine.Ctx, key, value []byte, at int64) {
 	c.SetString(key, value, at)
+	told(c, key, value, at)
+}
+
+// told emits and reports that a key was made a string.
+func told(c *engine.Ctx, key, value []byte, at int64) {
 	c.EmitSet(key, value, at)
 	c.Notify(shard.NotifyString, "set", key)
 }
