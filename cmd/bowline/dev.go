@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -20,9 +22,13 @@ import (
 // stopTimeout bounds a graceful stop; afterwards connections are cut off.
 const stopTimeout = 10 * time.Second
 
+// errTLSFolder is for a cluster that would have nowhere to put its certificates.
+var errTLSFolder = errors.New("--tls needs --dir, the folder for the certificates")
+
 func devCommand() *cobra.Command {
 	var nodes, port, shards int
 	var dir string
+	var secured bool
 	c := &cobra.Command{
 		Use:   "dev",
 		Short: "Run a whole cluster in this process, for development",
@@ -34,14 +40,22 @@ func devCommand() *cobra.Command {
 	c.Flags().IntVar(&port, "port", 7001, "port of the first node; ports that are taken are passed over")
 	c.Flags().IntVar(&shards, "shards", 1, "shards of each node")
 	c.Flags().StringVar(&dir, "dir", "", "write the cluster map to cluster.map in this folder")
+	c.Flags().BoolVar(&secured, "tls", false, "give each node a port for TLS too, with certificates that are made in the folder of --dir")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		if secured && dir == "" {
+			return errTLSFolder
+		}
 		log, err := newLogger(c.ErrOrStderr(), config.New())
 		if err != nil {
 			return err
 		}
-		cluster, err := devcluster.Start(devcluster.Options{
-			Nodes: nodes, Port: port, Shards: shards, Version: version, Log: log,
-		})
+		o := devcluster.Options{Nodes: nodes, Port: port, Shards: shards, Version: version, Log: log, TLS: secured}
+		if secured {
+			if o.Configure, err = devCertificates(dir); err != nil {
+				return err
+			}
+		}
+		cluster, err := devcluster.Start(o)
 		if err != nil {
 			return err
 		}
@@ -74,16 +88,24 @@ func announce(w io.Writer, c *devcluster.Cluster, dir string) error {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "node\taddress\tslots\tid")
-	i, first := 0, 0
+	i, first, secured := 0, 0, []string(nil)
 	for g, m := range c.Map.Members() {
 		i++
 		if first == 0 {
 			first = m.Port
 		}
+		if m.TLSPort != 0 {
+			secured = append(secured, net.JoinHostPort(m.Host, fmt.Sprint(m.TLSPort)))
+		}
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", i, net.JoinHostPort(m.Host, fmt.Sprint(m.Port)), slotText(g), m.ID)
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print the nodes: %w", err)
+	}
+	if len(secured) > 0 {
+		_, port, _ := net.SplitHostPort(secured[0])
+		fmt.Fprintf(w, "\nBy TLS: %s\n\n  redis-cli -c --tls --cacert %s -p %s get a\n",
+			strings.Join(secured, " "), filepath.Join(dir, devAuthority), port)
 	}
 	_, err := fmt.Fprintf(w, "\nThe cluster is ready. In another terminal:\n\n"+
 		"  redis-cli -c -p %[1]d set a 1\n"+

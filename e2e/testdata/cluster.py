@@ -1,8 +1,10 @@
-"""Works with a cluster through redis-py's RedisCluster."""
+"""Works with a cluster through redis-py's RedisCluster, by TLS when an authority
+is named."""
 import sys
 from redis.cluster import RedisCluster
 
-c = RedisCluster(host="127.0.0.1", port=int(sys.argv[1]))
+tls = dict(zip(("ssl_ca_certs",), sys.argv[2:]), ssl=len(sys.argv) > 2)
+c = RedisCluster(host="127.0.0.1", port=int(sys.argv[1]), **tls)
 assert len(c.get_primaries()) == 3, c.get_nodes()
 
 for i in range(1000):

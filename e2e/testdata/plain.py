@@ -1,8 +1,10 @@
-"""Works with one server through redis-py's Redis."""
+"""Works with one server through redis-py's Redis, by TLS when an authority, a
+certificate and its key are named."""
 import sys
 import redis
 
-r = redis.Redis(port=int(sys.argv[1]), decode_responses=True, client_name="plain")
+tls = dict(zip(("ssl_ca_certs", "ssl_certfile", "ssl_keyfile"), sys.argv[2:]), ssl=len(sys.argv) > 2)
+r = redis.Redis(port=int(sys.argv[1]), decode_responses=True, client_name="plain", **tls)
 assert r.ping()
 for i in range(1000):
     r.set("k%d" % i, i)
@@ -22,7 +24,7 @@ except redis.ResponseError as e:
     assert "unknown command" in str(e), e
 else:
     raise AssertionError("NOSUCH was answered")
-other = redis.Redis(port=int(sys.argv[1]), db=3)
+other = redis.Redis(port=int(sys.argv[1]), db=3, **tls)
 assert other.set("only-here", 1) and r.get("only-here") is None
 assert r.flushall() and r.dbsize() == 0 and other.dbsize() == 0
 print("1000 keys, pipelines, expiry and databases are right")

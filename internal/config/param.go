@@ -65,6 +65,8 @@ type Param struct {
 	Effect   Effect
 	// Protected: CONFIG SET is refused unless enable-protected-configs allows it.
 	Protected bool
+	// Secret: values are not shown to others, in MONITOR and SLOWLOG.
+	Secret bool
 	// Hidden: CONFIG GET shows it only when asked for by its full name.
 	Hidden bool
 	Doc    string // one sentence

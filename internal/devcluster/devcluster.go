@@ -32,6 +32,9 @@ type Options struct {
 	Version string
 	// Log takes the nodes' log lines.
 	Log *slog.Logger
+	// TLS gives each node a port for TLS too, any free one; Configure then has to
+	// name a certificate.
+	TLS bool
 	// Configure changes a node's settings before it starts; nil: the defaults.
 	Configure func(index int, cfg *config.Config) error
 }
@@ -53,6 +56,19 @@ func Start(o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	secure := make([]net.Listener, o.Nodes)
+	if o.TLS {
+		if secure, err = node.ListenLoopback(o.Nodes, 0); err != nil {
+			node.CloseListeners(listeners)
+			return nil, err
+		}
+	}
+	closeAll := func(from int) {
+		node.CloseListeners(listeners[from:])
+		if o.TLS {
+			node.CloseListeners(secure[from:])
+		}
+	}
 	members := make([]topology.Member, o.Nodes)
 	for i, l := range listeners {
 		members[i] = topology.Member{
@@ -60,16 +76,19 @@ func Start(o Options) (*Cluster, error) {
 			Host: node.Loopback,
 			Port: l.Addr().(*net.TCPAddr).Port,
 		}
+		if o.TLS {
+			members[i].TLSPort = secure[i].Addr().(*net.TCPAddr).Port
+		}
 	}
 	c := &Cluster{}
 	if c.Map, err = topology.Even(members, max(o.Shards, 1)); err != nil {
-		node.CloseListeners(listeners)
+		closeAll(0)
 		return nil, fmt.Errorf("make the cluster map: %w", err)
 	}
 	for i, l := range listeners {
-		n, err := startNode(o, i, l, c.Map, members[i].ID)
+		n, err := startNode(o, i, l, secure[i], c.Map, members[i].ID)
 		if err != nil {
-			node.CloseListeners(listeners[i:])
+			closeAll(i)
 			return nil, errors.Join(fmt.Errorf("start node %d: %w", i+1, err), c.Stop(context.Background()))
 		}
 		c.Nodes = append(c.Nodes, n)
@@ -77,17 +96,21 @@ func Start(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-func startNode(o Options, index int, l net.Listener, m *topology.Map, id topology.NodeID) (*node.Node, error) {
+func startNode(o Options, index int, l, secure net.Listener, m *topology.Map, id topology.NodeID) (*node.Node, error) {
 	cfg := config.New()
 	if o.Configure != nil {
 		if err := o.Configure(index, cfg); err != nil {
 			return nil, err
 		}
 	}
-	return node.Start(node.Options{
+	options := node.Options{
 		Config: cfg, Version: o.Version, Log: o.Log.With("node", index+1),
 		Listeners: []net.Listener{l}, Map: m, NodeID: id,
-	})
+	}
+	if secure != nil {
+		options.TLSListeners = []net.Listener{secure}
+	}
+	return node.Start(options)
 }
 
 // Stop ends all nodes, as [node.Node.Stop] does.

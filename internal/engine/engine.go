@@ -76,12 +76,33 @@ func (c *Ctx) StringForWrite(key []byte) (e store.Entry, found, ok bool) {
 	return e, true, c.isString(e)
 }
 
-func (c *Ctx) isString(e store.Entry) bool {
-	if e.Type != store.String {
+func (c *Ctx) isString(e store.Entry) bool { return c.is(&e, store.String) }
+
+// Read finds a value of a type and counts the hit or miss. When ok is false the
+// error, for a value of another type, was already written.
+func (c *Ctx) Read(key []byte, typ store.Type) (e store.Entry, found, ok bool) {
+	e, found = c.Lookup(key)
+	return e, found, !found || c.is(&e, typ)
+}
+
+// Write is Read for a value that is about to be changed, which counts nothing.
+func (c *Ctx) Write(key []byte, typ store.Type) (e store.Entry, found, ok bool) {
+	e, found = c.Find(key)
+	return e, found, !found || c.is(&e, typ)
+}
+
+func (c *Ctx) is(e *store.Entry, typ store.Type) bool {
+	if e.Type != typ {
 		c.Error(reply.WrongType)
 		return false
 	}
 	return true
+}
+
+// Empty deletes a key whose collection has lost its last element.
+func (c *Ctx) Empty(key []byte) {
+	c.Delete(key)
+	c.Notify(shard.NotifyGeneric, "del", key)
 }
 
 // Value writes the value of a string that was found under a key. A large one is

@@ -11,11 +11,17 @@ var ranks = map[string]int{
 	"internal/page":  1,
 	"internal/vfs":   1,
 
+	"internal/ds/pack":   1,
+	"internal/ds/intset": 1,
+	"internal/ds/tree":   2,
+	"internal/ds/chain":  2,
+
 	"internal/command":  3,
 	"internal/topology": 3,
 	"internal/store":    3,
 	"internal/config":   3,
 	"internal/metrics":  3,
+	"internal/secure":   3,
 
 	"internal/shard": 4,
 
@@ -44,6 +50,7 @@ var ranks = map[string]int{
 // pure packages import nothing with a goroutine, clock, socket or file in it.
 var pure = []string{
 	"resp", "slot", "internal/glob", "internal/reply", "internal/command", "internal/topology",
+	"internal/ds/pack", "internal/ds/intset",
 }
 
 // impure are the packages of the standard library that a pure one can't import.

@@ -1,7 +1,9 @@
 package netdrive
 
 import (
+	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -17,6 +19,9 @@ type conn struct {
 	p  *Portable
 	nc net.Conn
 	s  *session.Session
+	// tls is the connection's TLS, above nc; nil: it is plain.
+	tls *tls.Conn
+	in  io.Reader // what the client sends: tls or nc
 	// mu is held by the connection's goroutine but for when it waits for bytes:
 	// then deliver may use the session.
 	mu  sync.Mutex
@@ -57,12 +62,14 @@ func (c *conn) run() {
 	defer c.s.Discard()
 	defer c.out.wait()
 	defer c.nc.Close()
-	c.out.init(c)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.read() && c.consume() {
+	if c.shake() {
+		for c.read() && c.consume() {
+		}
 	}
 	// Whatever ended it: the replies are still delivered.
+	c.farewell()
 	c.out.drain()
 	c.linger()
 }
@@ -80,7 +87,7 @@ func (c *conn) read() bool {
 	}
 	for !c.p.stopping.Load() { // asked after the deadline was set: Shutdown's own may have been overwritten
 		c.mu.Unlock()
-		n, err := c.nc.Read(c.buf[len(c.buf):cap(c.buf)])
+		n, err := c.in.Read(c.buf[len(c.buf):cap(c.buf)])
 		c.mu.Lock()
 		c.buf = c.buf[:len(c.buf)+n]
 		if n > 0 {
@@ -120,14 +127,21 @@ func (c *conn) readLast() bool {
 	c.p.mu.Lock() // until Shutdown has set its deadline
 	c.nc.SetReadDeadline(time.Now().Add(lastRead))
 	c.p.mu.Unlock()
-	n, err := c.nc.Read(c.buf[len(c.buf):cap(c.buf)])
-	c.buf = c.buf[:len(c.buf)+n]
-	if n == 0 {
-		c.gone = !errors.Is(err, os.ErrDeadlineExceeded)
-		return false
+	any := false
+	for len(c.buf) < cap(c.buf) {
+		n, err := c.in.Read(c.buf[len(c.buf):cap(c.buf)])
+		c.buf = c.buf[:len(c.buf)+n]
+		if n == 0 {
+			c.gone = !errors.Is(err, os.ErrDeadlineExceeded)
+			break
+		}
+		any = true
+		c.count(n)
+		if c.tls == nil { // else there may be more records
+			break
+		}
 	}
-	c.count(n)
-	return true
+	return any
 }
 
 // setIdleDeadline bounds the wait for the next bytes; idle <= 0: not at all. It

@@ -17,7 +17,7 @@ type door struct {
 }
 
 type counters struct {
-	rejected, in, out, reads, writes, queryLimit, outputLimit atomic.Uint64
+	rejected, in, out, reads, writes, queryLimit, outputLimit, handshakesFailed atomic.Uint64
 }
 
 // Stats sums what happened since the start.
@@ -27,14 +27,16 @@ func (d *door) Stats() Stats {
 		Rejected: c.rejected.Load(), In: c.in.Load(), Out: c.out.Load(),
 		Reads: c.reads.Load(), Writes: c.writes.Load(),
 		QueryLimit: c.queryLimit.Load(), OutputLimit: c.outputLimit.Load(),
+		HandshakesFailed: c.handshakesFailed.Load(),
 	}
 }
 
-// admit makes the session of a new connection, or refuses it and closes it.
+// admit makes the session of a new connection, or refuses it and closes it. One
+// by TLS may still be unwelcome, which it learns after its handshake.
 func (d *door) admit(nc net.Conn, links session.Links) (s *session.Session, ok bool) {
 	limits := d.o.Limits()
-	if limits.LoopbackOnly && !fromHere(nc.RemoteAddr()) {
-		d.refuse(nc, reply.Protected)
+	if text := d.unwelcome(nc); text != "" && !links.TLS {
+		d.refuse(nc, text)
 		return nil, false
 	}
 	if tcp, ok := nc.(*net.TCPConn); ok {
@@ -43,10 +45,22 @@ func (d *door) admit(nc net.Conn, links session.Links) (s *session.Session, ok b
 		})
 	}
 	s, ok = d.o.Registry.Add(addressText(nc, nc.RemoteAddr()), addressText(nc, nc.LocalAddr()), d.o.Now(), limits.Clients, links)
-	if !ok {
+	switch {
+	case !ok && links.TLS: // no handshake is worth it: the client finds the connection closed
+		d.counters.rejected.Add(1)
+		nc.Close()
+	case !ok:
 		d.refuse(nc, reply.MaxClients)
 	}
 	return s, ok
+}
+
+// unwelcome says why the other end may not be a client; "": it may.
+func (d *door) unwelcome(nc net.Conn) string {
+	if d.o.Limits().LoopbackOnly && !fromHere(nc.RemoteAddr()) {
+		return reply.Protected
+	}
+	return ""
 }
 
 // queryTooLong says whether a request that is not complete, with the commands

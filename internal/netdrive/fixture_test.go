@@ -3,6 +3,8 @@ package netdrive
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/bowline-kv/bowline/internal/secure"
 	"github.com/bowline-kv/bowline/internal/session"
 	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/resp"
@@ -47,8 +50,9 @@ type fixture struct {
 	registry *session.Registry
 	limits   atomic.Pointer[Limits]
 	addr     string
-	counts   sync.Map // session id to *atomic.Int64
-	blocked  sync.Map // session id to *session.Session
+	client   *tls.Config // nil: clients connect without TLS
+	counts   sync.Map    // session id to *atomic.Int64
+	blocked  sync.Map    // session id to *session.Session
 	executed atomic.Int64
 	durable  atomic.Uint64
 }
@@ -59,8 +63,14 @@ var drivers = map[string]func(Options) Driver{
 	"epoll":    NewEpoll,
 }
 
-// forDrivers runs a test with each driver.
+// forDrivers runs a test with each driver, and by TLS.
 func forDrivers(t *testing.T, limits Limits, test func(t *testing.T, f *fixture)) {
+	forPlain(t, limits, test)
+	forTLS(t, limits, test)
+}
+
+// forPlain runs a test with each driver.
+func forPlain(t *testing.T, limits Limits, test func(t *testing.T, f *fixture)) {
 	for name, open := range drivers {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, open, limits)
@@ -68,6 +78,15 @@ func forDrivers(t *testing.T, limits Limits, test func(t *testing.T, f *fixture)
 			test(t, f)
 		})
 	}
+}
+
+// forTLS runs a test by TLS, with the driver that is the default on this system.
+func forTLS(t *testing.T, limits Limits, test func(t *testing.T, f *fixture)) {
+	t.Run("TLS", func(t *testing.T) {
+		f := newFixture(t, New, limits)
+		f.listenTLS(t)
+		test(t, f)
+	})
 }
 
 func newFixture(t *testing.T, open func(Options) Driver, limits Limits) *fixture {
@@ -119,6 +138,48 @@ func (f *fixture) serve(t *testing.T, l net.Listener) {
 		}
 	})
 }
+
+// listenTLS serves an address with a certificate of its own.
+func (f *fixture) listenTLS(t *testing.T) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.addr = l.Addr().String()
+	server := material(t)
+	f.client = &tls.Config{RootCAs: server.ClientCAs, ServerName: "node"}
+	f.serve(t, Secure(l, func() *tls.Config { return server }))
+}
+
+// material is the configuration of a node; its ClientCAs know the certificate.
+var material = func() func(t *testing.T) *tls.Config {
+	once := sync.OnceValues(func() (*tls.Config, error) {
+		authority, err := secure.NewAuthority(rand.Reader, time.Now(), time.Hour)
+		if err != nil {
+			return nil, err
+		}
+		cert, key, err := authority.Issue(time.Now(), time.Hour, "node")
+		if err != nil {
+			return nil, err
+		}
+		files := map[string][]byte{"cert": cert, "key": key, "ca": authority.PEM}
+		m, err := secure.Load(secure.Settings{CertFile: "cert", KeyFile: "key", CAFile: "ca", AuthClients: "no", Tickets: true},
+			secure.Files{ReadFile: func(path string) ([]byte, error) { return files[path], nil }})
+		if err != nil {
+			return nil, err
+		}
+		return m.Server, nil
+	})
+	return func(t *testing.T) *tls.Config {
+		t.Helper()
+		c, err := once()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+}()
 
 func (f *fixture) setLimits(change func(l *Limits)) {
 	l := *f.limits.Load()
@@ -212,8 +273,17 @@ func (f *fixture) dial(t *testing.T) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
+	nc = f.wrap(nc)
 	nc.SetDeadline(time.Now().Add(patience))
 	t.Cleanup(func() { nc.Close() })
+	return nc
+}
+
+// wrap lets a connection speak as the fixture's clients do.
+func (f *fixture) wrap(nc net.Conn) net.Conn {
+	if f.client != nil {
+		return tls.Client(nc, f.client)
+	}
 	return nc
 }
 

@@ -93,7 +93,7 @@ func TestNothingRunsAfterQuit(t *testing.T) {
 }
 
 func TestPipelinesAreReadAndWrittenAtOnce(t *testing.T) {
-	forDrivers(t, Limits{}, func(t *testing.T, f *fixture) {
+	forPlain(t, Limits{}, func(t *testing.T, f *fixture) {
 		nc := f.dial(t)
 		ping(t, nc)
 		const n = 100 // in one segment
@@ -132,7 +132,7 @@ func TestLargeArgumentsComeBackWhole(t *testing.T) {
 // A client that writes everything before it reads anything must not wait for a
 // server that waits for it.
 func TestLongPipelineBeforeTheFirstReadDoesNotBlock(t *testing.T) {
-	forDrivers(t, Limits{}, func(t *testing.T, f *fixture) {
+	forPlain(t, Limits{}, func(t *testing.T, f *fixture) {
 		nc := f.dial(t)
 		one := command("ECHO", "0123456789")
 		block, n := strings.Repeat(one, 10000), 0

@@ -49,7 +49,7 @@ func TestThousandsOfIdleConnectionsCostLittle(t *testing.T) {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur < 2*clients+200 {
 		t.Skipf("the system allows only %d open files, %v", limit.Cur, err)
 	}
-	forDrivers(t, Limits{Clients: clients + 1}, func(t *testing.T, f *fixture) {
+	forPlain(t, Limits{Clients: clients + 1}, func(t *testing.T, f *fixture) {
 		_, digits, _ := net.SplitHostPort(f.addr)
 		port, err := strconv.Atoi(digits)
 		if err != nil {

@@ -30,6 +30,11 @@ type Limits struct {
 	PubSubSoftTime time.Duration
 	// LoopbackOnly refuses connections from other machines (protected mode).
 	LoopbackOnly bool
+	// HandshakeTime is how long a TLS handshake may take; <= 0: for ever.
+	HandshakeTime time.Duration
+	// Handshakes is how many may be unfinished; with one more, the oldest is cut
+	// off. <= 0: no limit.
+	Handshakes int
 }
 
 // Options are what a driver works with. All fields are needed.
@@ -50,10 +55,13 @@ type Options struct {
 type Stats struct {
 	// Rejected connections were refused: too many, or from another machine.
 	Rejected uint64
-	// In and Out are bytes read and written.
+	// In and Out are bytes read and written; over TLS they count what clients
+	// send, and the records with the replies.
 	In, Out uint64
 	// Reads and Writes are system calls that moved bytes.
 	Reads, Writes uint64
 	// QueryLimit and OutputLimit are connections closed for these limits.
 	QueryLimit, OutputLimit uint64
+	// HandshakesFailed are TLS handshakes that came to no good end.
+	HandshakesFailed uint64
 }

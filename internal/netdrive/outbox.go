@@ -53,28 +53,52 @@ func (o *outbox) flush() bool {
 	if ready == 0 {
 		return true
 	}
+	var err error
+	if o.c.tls != nil { // which calls put
+		s.Parts(ready, func(part []byte) {
+			if err == nil {
+				_, err = o.c.tls.Write(part)
+			}
+		})
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.failed {
+	if o.failed || err != nil {
 		return false
 	}
-	deadline := time.Now().Add(directWrite)
-	s.Parts(ready, func(part []byte) { o.send(part, deadline) })
+	if o.c.tls == nil {
+		deadline := time.Now().Add(directWrite)
+		s.Parts(ready, func(part []byte) { o.send(part, deadline) })
+	}
 	if o.failed {
 		return false
 	}
 	ok := true
 	if len(o.waiting) > 0 {
 		ok = o.withinLimits()
-		if ok && !o.writing {
-			o.writing = true
-			go o.run()
-		}
+		o.carryOn()
 	}
 	if s.Sent(ready); len(s.W.B) == 0 && cap(s.W.B) > outputKept {
 		s.W.B = nil
 	}
 	return ok
+}
+
+// put takes bytes of TLS; false when the connection is broken.
+func (o *outbox) put(b []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.send(b, time.Now().Add(directWrite))
+	o.carryOn()
+	return !o.failed
+}
+
+// carryOn lets the writer goroutine have what waits; o.mu is held.
+func (o *outbox) carryOn() {
+	if len(o.waiting) > 0 && !o.writing && !o.failed {
+		o.writing = true
+		go o.run()
+	}
 }
 
 // send writes a part of the replies, unless others wait already, and keeps what

@@ -2,9 +2,11 @@ package netdrive
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,6 +25,7 @@ type Portable struct {
 	mu        sync.Mutex
 	listeners map[net.Listener]struct{} // guarded by mu
 	conns     map[*conn]struct{}        // guarded by mu
+	unshaken  []*conn                   // before the end of their handshake, oldest first; guarded by mu
 }
 
 // batchList keeps the batches that no connection uses at the moment. There are
@@ -97,8 +100,15 @@ func (p *Portable) serve(l net.Listener, accept func(net.Conn)) error {
 }
 
 func (p *Portable) accept(nc net.Conn) {
-	c := &conn{p: p, nc: nc, woken: make(chan struct{}, 1)}
-	s, ok := p.admit(nc, session.Links{Kill: c.cut, Wake: c.wake})
+	c := &conn{p: p, nc: nc, in: nc, woken: make(chan struct{}, 1)}
+	c.out.init(c)
+	if secure, ok := nc.(*secureConn); ok {
+		nc = secure.Conn
+		c.nc = nc
+		c.tls = tls.Server(&records{nc, &c.out}, secure.config)
+		c.in = c.tls
+	}
+	s, ok := p.admit(nc, session.Links{Kill: c.cut, Wake: c.wake, TLS: c.tls != nil})
 	if !ok {
 		return
 	}
@@ -112,6 +122,9 @@ func (p *Portable) accept(nc net.Conn) {
 	}
 	p.conns[c] = struct{}{}
 	p.running.Add(1)
+	if c.tls != nil {
+		p.shaking(c)
+	}
 	p.mu.Unlock()
 	go c.run()
 }
@@ -121,7 +134,9 @@ func (p *Portable) LimitsChanged() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for c := range p.conns {
-		c.nc.SetReadDeadline(time.Unix(1, 0)) // ends its wait, which then starts again
+		if !slices.Contains(p.unshaken, c) {
+			c.nc.SetReadDeadline(time.Unix(1, 0)) // ends its wait, which then starts again
+		}
 	}
 }
 
@@ -134,6 +149,9 @@ func (p *Portable) Shutdown(ctx context.Context) error {
 	}
 	for c := range p.conns {
 		c.nc.SetReadDeadline(time.Unix(1, 0)) // ends its wait for more
+	}
+	for _, c := range p.unshaken { // there is nothing to finish
+		c.cut()
 	}
 	p.mu.Unlock()
 	done := make(chan struct{})

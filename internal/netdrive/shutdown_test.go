@@ -205,6 +205,7 @@ func TestConnectionsMayComeWhileTheDriverStops(t *testing.T) {
 					if err != nil {
 						return // closed
 					}
+					nc = f.wrap(nc)
 					nc.SetDeadline(time.Now().Add(patience))
 					io.WriteString(nc, "PING\r\nQUIT\r\n")
 					io.ReadAll(nc)

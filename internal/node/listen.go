@@ -10,24 +10,31 @@ import (
 	"strings"
 
 	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/netdrive"
 )
 
 // errNoListener is for a configuration without a port and a socket.
-var errNoListener = errors.New("nothing to listen on: set port or unixsocket")
+var errNoListener = errors.New("nothing to listen on: set port, tls-port or unixsocket")
 
-// listen opens what the settings bind, port and unixsocket name.
-func listen(cfg *config.Config) (open []net.Listener, err error) {
+// listen opens what the settings bind, port, tls-port and unixsocket name.
+func listen(cfg *config.Config, k *keeper) (open []net.Listener, err error) {
 	defer func() {
 		if err != nil {
 			CloseListeners(open)
 			open = nil
 		}
 	}()
-	if port := int(cfg.Int(config.Port)); port != 0 {
+	for _, port := range []*config.Param{config.Port, config.TLSPort} {
+		if cfg.Int(port) == 0 {
+			continue
+		}
 		for _, address := range cfg.Strings(config.Bind) {
-			l, err := listenTCP(address, port)
+			l, err := listenTCP(address, int(cfg.Int(port)))
 			if err != nil {
 				return open, err
+			}
+			if l != nil && port == config.TLSPort {
+				l = netdrive.Secure(l, k.server)
 			}
 			if l != nil {
 				open = append(open, l)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,6 +35,8 @@ type Options struct {
 	// Listeners are sockets that are open already, and belong to the node from
 	// here on; nil: it opens those that the configuration names.
 	Listeners []net.Listener
+	// TLSListeners are such sockets for TLS.
+	TLSListeners []net.Listener
 	// Map is the cluster map, and NodeID this node's id in it; nil: the
 	// configuration says where the map is, if the node is in a cluster at all.
 	Map    *topology.Map
@@ -51,6 +54,7 @@ type Node struct {
 	driver     netdrive.Driver
 	now        func() session.Instant
 	listeners  []net.Listener
+	secure     *keeper
 	peers      *peers // nil: not in a cluster
 	stop       chan struct{}
 	stopOnce   sync.Once
@@ -67,13 +71,20 @@ func Start(o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	listeners := o.Listeners
+	secure, err := newKeeper(o.Config, o.Log, len(o.TLSListeners) > 0)
+	if err != nil {
+		return nil, err
+	}
+	listeners := slices.Clone(o.Listeners)
+	for _, l := range o.TLSListeners {
+		listeners = append(listeners, netdrive.Secure(l, secure.server))
+	}
 	if listeners == nil {
-		if listeners, err = listen(o.Config); err != nil {
+		if listeners, err = listen(o.Config, secure); err != nil {
 			return nil, err
 		}
 	}
-	n := &Node{log: o.Log, cfg: o.Config, now: wallClock(), listeners: listeners, stop: make(chan struct{}), done: make(chan struct{})}
+	n := &Node{log: o.Log, cfg: o.Config, now: wallClock(), listeners: listeners, secure: secure, stop: make(chan struct{}), done: make(chan struct{})}
 	if err := n.build(o, place); err != nil {
 		CloseListeners(listeners)
 		return nil, err
@@ -86,6 +97,7 @@ func Start(o Options) (*Node, error) {
 		})
 	}
 	n.background.Go(n.tend)
+	n.background.Go(func() { n.secure.watch(n.stop) })
 	if n.peers != nil {
 		n.peers.start()
 	}
@@ -132,6 +144,7 @@ func (n *Node) build(o Options, p place) error {
 			Executable: executable(),
 			FreeMemory: debug.FreeOSMemory,
 			Shutdown:   n.shutdown,
+			TLS:        n.secure.describe,
 			Sleep:      time.Sleep,
 			Log:        func(line string) { n.log.Info(line) },
 			ReadFile:   os.ReadFile, ReplaceFile: replaceFile,
@@ -158,7 +171,7 @@ func (n *Node) build(o Options, p place) error {
 	if p.cluster == nil {
 		return nil
 	}
-	n.peers = newPeers(p.cluster, p.id, n.cfg, n.log)
+	n.peers = newPeers(p.cluster, p.id, n.cfg, n.secure, n.log)
 	n.server.SetRelay(n.peers.relay)
 	return n.server.SetMap(p.cluster)
 }
@@ -193,6 +206,8 @@ func (n *Node) limits() netdrive.Limits {
 		PubSubHard:     int(pubsub.Hard),
 		PubSubSoft:     int(pubsub.Soft),
 		PubSubSoftTime: time.Duration(pubsub.Seconds) * time.Second,
+		HandshakeTime:  handshakeTime,
+		Handshakes:     handshakesMax,
 		LoopbackOnly:   n.cfg.Bool(config.ProtectedMode) && n.server.Open(),
 	}
 }

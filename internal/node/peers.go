@@ -2,6 +2,8 @@ package node
 
 import (
 	"bufio"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,16 +25,17 @@ import (
 type peers struct {
 	log  *slog.Logger
 	cfg  *config.Config
+	tls  *keeper
 	list []*peer
 	stop chan struct{}
 	wait sync.WaitGroup
 }
 
 type peer struct {
-	address string
-	queue   chan []byte // commands, encoded
-	mu      sync.Mutex
-	lost    int // did not fit in the queue; guarded by mu
+	member *topology.Member
+	queue  chan []byte // commands, encoded
+	mu     sync.Mutex
+	lost   int // did not fit in the queue; guarded by mu
 }
 
 const (
@@ -45,12 +48,11 @@ const (
 )
 
 // newPeers makes the links to all other members of the map.
-func newPeers(m *topology.Map, self topology.NodeID, cfg *config.Config, log *slog.Logger) *peers {
-	ps := &peers{log: log, cfg: cfg, stop: make(chan struct{})}
+func newPeers(m *topology.Map, self topology.NodeID, cfg *config.Config, tls *keeper, log *slog.Logger) *peers {
+	ps := &peers{log: log, cfg: cfg, tls: tls, stop: make(chan struct{})}
 	for _, member := range m.Members() {
-		if member.ID != self && member.Port != 0 {
-			address := net.JoinHostPort(member.Host, strconv.Itoa(member.Port))
-			ps.list = append(ps.list, &peer{address: address, queue: make(chan []byte, peerQueue)})
+		if member.ID != self {
+			ps.list = append(ps.list, &peer{member: member, queue: make(chan []byte, peerQueue)})
 		}
 	}
 	return ps
@@ -97,7 +99,7 @@ func (ps *peers) run(p *peer) {
 				lost := p.lost
 				p.lost = 0
 				p.mu.Unlock()
-				ps.log.Warn("link to another node broke", "peer", p.address, "error", err, "messages_lost", lost)
+				ps.log.Warn("link to another node broke", "peer", p.member.Host, "port", p.member.Port, "error", err, "messages_lost", lost)
 			}
 		}
 	}
@@ -106,7 +108,7 @@ func (ps *peers) run(p *peer) {
 // carry opens a connection and writes messages until it breaks or the node
 // stops.
 func (ps *peers) carry(p *peer, first []byte) error {
-	nc, err := net.DialTimeout("tcp", p.address, peerTimeout)
+	nc, err := ps.dial(p.member)
 	if err != nil {
 		select {
 		case <-ps.stop:
@@ -143,6 +145,27 @@ func (ps *peers) carry(p *peer, first []byte) error {
 		}
 	}
 }
+
+// dial connects by TLS when tls-cluster says so.
+func (ps *peers) dial(m *topology.Member) (net.Conn, error) {
+	address := func(port int) string { return net.JoinHostPort(m.Host, strconv.Itoa(port)) }
+	dialer := net.Dialer{Timeout: peerTimeout}
+	switch secured := ps.tls.client(); {
+	case secured != nil && m.TLSPort == 0:
+		return nil, errNoTLSPort
+	case secured != nil:
+		return tls.DialWithDialer(&dialer, "tcp", address(m.TLSPort), secured)
+	case m.Port == 0:
+		return nil, errNoPort
+	}
+	return dialer.Dial("tcp", address(m.Port))
+}
+
+// The errors for members that can't be reached the way that tls-cluster says.
+var (
+	errNoTLSPort = errors.New("tls-cluster is yes, but the cluster map gives this node no TLS port")
+	errNoPort    = errors.New("tls-cluster is no, but the cluster map gives this node a TLS port only")
+)
 
 // passReplies reads replies until the connection breaks. They are counts, which
 // nobody needs; an error is told.

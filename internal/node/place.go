@@ -64,14 +64,15 @@ func identify(cfg *config.Config, m *topology.Map) (topology.NodeID, error) {
 		}
 		return id, nil
 	}
-	port := int(cfg.Int(config.Port))
+	port, tlsPort := int(cfg.Int(config.Port)), int(cfg.Int(config.TLSPort))
 	local, err := localHosts()
 	if err != nil {
 		return "", err
 	}
 	var found topology.NodeID
 	for _, member := range m.Members() {
-		if member.Port != port || !local[member.Host] {
+		mine := member.Port == port && port != 0 || member.TLSPort == tlsPort && tlsPort != 0
+		if !mine || !local[member.Host] {
 			continue
 		}
 		if found != "" {

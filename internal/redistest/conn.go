@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"math"
@@ -56,6 +57,15 @@ func Dial(tb testing.TB, network, addr string) *Conn {
 	}
 	tb.Cleanup(func() { nc.Close() })
 	return &Conn{tb: tb, nc: nc, rd: bufio.NewReader(nc)}
+}
+
+// DialTLS is Dial by TLS, over TCP. The handshake is done with the first command.
+func DialTLS(tb testing.TB, addr string, config *tls.Config) *Conn {
+	tb.Helper()
+	c := Dial(tb, "tcp", addr)
+	c.nc = tls.Client(c.nc, config)
+	c.rd.Reset(c.nc)
+	return c
 }
 
 // Net is the connection below, for tests that cut or stall it.

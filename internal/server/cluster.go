@@ -22,13 +22,27 @@ type clusterView struct {
 	view    topology.View
 	self    *topology.Member
 	group   *topology.Group
-	replica bool      // self is a replica of its group
-	slots   [2][]byte // CLUSTER SLOTS in RESP2 and RESP3
-	shards  [2][]byte // CLUSTER SHARDS in RESP2 and RESP3
-	nodes   string
+	replica bool        // self is a replica of its group
+	shown   [2]shownMap // to plain clients and to those that are connected by TLS
 	info    string
 	// down: slots without an owner stop everything (cluster-require-full-coverage).
 	down bool
+}
+
+// shownMap is what clients of one kind of port see of the map: that kind.
+type shownMap struct {
+	view   topology.View
+	slots  [2][]byte // CLUSTER SLOTS in RESP2 and RESP3
+	shards [2][]byte // CLUSTER SHARDS in RESP2 and RESP3
+	nodes  string
+}
+
+// to gives what a client sees.
+func (v *clusterView) to(s *session.Session) *shownMap {
+	if s.TLS() {
+		return &v.shown[1]
+	}
+	return &v.shown[0]
 }
 
 // ErrNotInMap is returned for a map that does not list the node.
@@ -51,20 +65,27 @@ func (srv *Server) SetMap(m *topology.Map) error {
 		NowMillis: srv.now().Millis(),
 		Partial:   !srv.cfg.Bool(config.ClusterRequireCoverage),
 	}
-	for i := range v.slots {
-		w := resp.Writer{Proto: 2 + i}
-		topology.AppendSlots(&w, m, &v.view)
-		v.slots[i] = w.B
-		w = resp.Writer{Proto: 2 + i}
-		topology.AppendShards(&w, m, &v.view)
-		v.shards[i] = w.B
-	}
-	v.nodes = topology.NodesText(m, &v.view)
+	v.shown[0], v.shown[1] = show(m, v.view, false), show(m, v.view, true)
 	v.info = topology.InfoText(m, &v.view)
 	v.down = !m.Serving(&v.view)
 	srv.cluster.Store(v)
 	srv.assign(v)
 	return nil
+}
+
+func show(m *topology.Map, view topology.View, byTLS bool) shownMap {
+	view.TLS = byTLS
+	to := shownMap{view: view}
+	for i := range to.slots {
+		w := resp.Writer{Proto: 2 + i}
+		topology.AppendSlots(&w, m, &to.view)
+		to.slots[i] = w.B
+		w = resp.Writer{Proto: 2 + i}
+		topology.AppendShards(&w, m, &to.view)
+		to.shards[i] = w.B
+	}
+	to.nodes = topology.NodesText(m, &to.view)
+	return to
 }
 
 func preferredEndpoint(setting string) topology.Endpoint {
@@ -137,16 +158,16 @@ func (w *Worker) refusal(s *session.Session, spec *command.Spec, asking bool) []
 	case v.down:
 		out.Error(reply.ClusterDown)
 	case w.ctx.SlotState(id) != shard.SlotServed:
-		out.B = v.appendMoved(out.B, id, owner)
+		out.B = v.to(s).appendMoved(out.B, id, owner)
 	case gate&shard.GateReplica != 0 && !(s.ReadOnly && reads):
-		out.B = v.appendMoved(out.B, id, owner)
+		out.B = v.to(s).appendMoved(out.B, id, owner)
 	case gate&shard.GateUnsynced != 0:
 		out.Error(reply.MasterDown)
 	}
 	return out.B
 }
 
-func (v *clusterView) appendMoved(dst []byte, id slot.ID, owner *topology.Group) []byte {
+func (v *shownMap) appendMoved(dst []byte, id slot.ID, owner *topology.Group) []byte {
 	dst = strconv.AppendInt(append(dst, "-MOVED "...), int64(id), 10)
 	dst = v.view.AppendAddress(append(dst, ' '), owner.Primary())
 	return append(dst, "\r\n"...)

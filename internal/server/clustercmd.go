@@ -45,15 +45,15 @@ func asking(w *Worker, s *session.Session, _ [][]byte) {
 }
 
 func clusterSlots(_ *Worker, s *session.Session, v *clusterView, _ [][]byte) {
-	s.W.Raw(v.slots[s.W.Proto-2])
+	s.W.Raw(v.to(s).slots[s.W.Proto-2])
 }
 
 func clusterShards(_ *Worker, s *session.Session, v *clusterView, _ [][]byte) {
-	s.W.Raw(v.shards[s.W.Proto-2])
+	s.W.Raw(v.to(s).shards[s.W.Proto-2])
 }
 
 func clusterNodes(_ *Worker, s *session.Session, v *clusterView, _ [][]byte) {
-	s.W.Verbatim("txt", v.nodes)
+	s.W.Verbatim("txt", v.to(s).nodes)
 }
 
 func clusterInfo(_ *Worker, s *session.Session, v *clusterView, _ [][]byte) {
@@ -83,7 +83,7 @@ func clusterReplicas(_ *Worker, s *session.Session, v *clusterView, args [][]byt
 	}
 	var lines []string
 	for r := range g.Replicas() {
-		if line, ok := topology.NodeLine(v.m, r.ID, &v.view); ok {
+		if line, ok := topology.NodeLine(v.m, r.ID, &v.to(s).view); ok {
 			lines = append(lines, line)
 		}
 	}

@@ -51,7 +51,7 @@ func fixed(s string) source { return textSource(func() string { return s }) }
 // infoSources binds every row of the table of INFO.
 func (srv *Server) infoSources() map[string]source {
 	all := map[string]source{}
-	for _, part := range []map[string]source{srv.unchanging(), srv.aboutServer(), srv.aboutHistory(), srv.aboutClients(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector()} {
+	for _, part := range []map[string]source{srv.unchanging(), srv.aboutServer(), srv.aboutHistory(), srv.aboutClients(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector(), srv.aboutTLS()} {
 		maps.Copy(all, part)
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
 )
@@ -81,7 +82,8 @@ func appendMonitorLine(b []byte, now session.Instant, s *session.Session, spec *
 	return append(b, "\r\n"...)
 }
 
-// secretArgument says whether an argument is a user or a password.
+// secretArgument says whether an argument is a user or a password, given to log
+// in or by CONFIG SET.
 func secretArgument(spec *command.Spec, args [][]byte, i int) bool {
 	switch spec.ID {
 	case command.IDAuth:
@@ -91,6 +93,11 @@ func secretArgument(spec *command.Spec, args [][]byte, i int) bool {
 			if command.IsToken(args[j], "AUTH") {
 				return i == j+1 || i == j+2
 			}
+		}
+	case command.IDConfigSet:
+		if i > 2 && i%2 == 1 {
+			p, ok := config.Lookup(string(args[i-1]))
+			return ok && p.Secret
 		}
 	}
 	return false

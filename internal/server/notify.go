@@ -12,6 +12,10 @@ import (
 var notifyBits = map[shard.NotifyClass]int64{
 	shard.NotifyGeneric: config.EventGeneric,
 	shard.NotifyString:  config.EventString,
+	shard.NotifyList:    config.EventList,
+	shard.NotifySet:     config.EventSet,
+	shard.NotifyHash:    config.EventHash,
+	shard.NotifyZSet:    config.EventZSet,
 	shard.NotifyExpired: config.EventExpired,
 	shard.NotifyEvicted: config.EventEvicted,
 	shard.NotifyNew:     config.EventNew,

@@ -259,7 +259,7 @@ func (w *Worker) shardChannelsHere(s *session.Session, names [][]byte) bool {
 	case v.down:
 		s.W.Error(reply.ClusterDown)
 	case owner != v.group:
-		s.W.B = v.appendMoved(s.W.B, w.slots[0], owner)
+		s.W.B = v.to(s).appendMoved(s.W.B, w.slots[0], owner)
 	default:
 		return true
 	}

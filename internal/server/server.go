@@ -72,6 +72,8 @@ type Process struct {
 	FreeMemory func()
 	// Shutdown asks the node to stop, soon, on behalf of a client at an address.
 	Shutdown func(client string)
+	// TLS describes the certificate in use; false: there is no TLS.
+	TLS func() (Certificate, bool)
 	// Sleep waits.
 	Sleep func(time.Duration)
 	// Log writes a line to the log.

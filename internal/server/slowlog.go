@@ -200,7 +200,7 @@ var redacted = []byte("(redacted)")
 
 // shownArguments replaces what is secret.
 func shownArguments(spec *command.Spec, args [][]byte) [][]byte {
-	if spec.ID != command.IDAuth && spec.ID != command.IDHello {
+	if spec.ID != command.IDAuth && spec.ID != command.IDHello && spec.ID != command.IDConfigSet {
 		return args
 	}
 	shown := make([][]byte, len(args))

@@ -189,3 +189,11 @@ func TestLatencyHistogramsOfCommands(t *testing.T) {
 		t.Errorf("after latency-tracking was turned off: %v", m)
 	}
 }
+
+func TestSecretsOfSettingsAreNotInTheSlowLog(t *testing.T) {
+	srv, do := tickingServer(t, 20e6)
+	do("CONFIG SET maxclients 7 requirepass sesame TLS-KEY-FILE-PASS sesame")
+	if got := fmt.Sprintf("%s", srv.slow.entries[0].args); got != "[CONFIG SET maxclients 7 requirepass (redacted) TLS-KEY-FILE-PASS (redacted)]" {
+		t.Errorf("%s", got)
+	}
+}

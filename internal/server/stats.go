@@ -234,5 +234,6 @@ func (srv *Server) driverStats() (netdrive.Stats, uint64) {
 	now.Writes -= base.stats.Writes
 	now.QueryLimit -= base.stats.QueryLimit
 	now.OutputLimit -= base.stats.OutputLimit
+	now.HandshakesFailed -= base.stats.HandshakesFailed
 	return now, connections - base.connections
 }

@@ -65,12 +65,14 @@ type Links struct {
 	Kill func()
 	// Wake makes the driver look for replies that may leave now.
 	Wake func()
+	// TLS: the client is connected by TLS.
+	TLS bool
 }
 
 // Add makes the session of a new connection. ok is false, and there is no session, when limit sessions
 // exist already.
 func (r *Registry) Add(remote, local string, now Instant, limit int, links Links) (s *Session, ok bool) {
-	s = &Session{registry: r, remote: remote, local: local, created: now, kill: links.Kill, wake: links.Wake}
+	s = &Session{registry: r, remote: remote, local: local, created: now, kill: links.Kill, wake: links.Wake, tls: links.TLS}
 	s.lastMono.Store(now.Mono)
 	s.seen.queued = -1
 	s.setProto(2)

@@ -53,6 +53,7 @@ type Session struct {
 	blocked   *blocked // waits for an answer; nil: does not
 	kill      func()
 	wake      func()
+	tls       bool
 	remote    string
 	local     string
 	created   Instant
@@ -145,6 +146,9 @@ func (s *Session) SetWatched(keys int) { s.update(func(v *view) { v.watched = ke
 
 // Local is the server's end of the connection as CLIENT LIST prints it.
 func (s *Session) Local() string { return s.local }
+
+// TLS says whether the client is connected by TLS. Any goroutine may call it.
+func (s *Session) TLS() bool { return s.tls }
 
 // Name is the connection's name; "": none. Any goroutine may call it.
 func (s *Session) Name() string {

@@ -57,7 +57,7 @@ var bigReply = strings.Repeat("x", OutputHigh)
 
 func newSession(t testing.TB, h *testHost) (*Session, *Batch, *runner) {
 	t.Helper()
-	s, ok := NewRegistry(h).Add("1.2.3.4:5", "6.7.8.9:10", Instant{Wall: 5e6, Mono: 1e9}, 10, Links{func() {}, func() {}})
+	s, ok := NewRegistry(h).Add("1.2.3.4:5", "6.7.8.9:10", Instant{Wall: 5e6, Mono: 1e9}, 10, Links{Kill: func() {}, Wake: func() {}})
 	if !ok {
 		t.Fatal("the registry is full")
 	}

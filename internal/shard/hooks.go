@@ -26,6 +26,10 @@ type NotifyClass uint32
 const (
 	NotifyGeneric NotifyClass = 1 << iota // g
 	NotifyString                          // $
+	NotifyList                            // l
+	NotifySet                             // s
+	NotifyHash                            // h
+	NotifyZSet                            // z
 	NotifyExpired                         // x
 	NotifyEvicted                         // e
 	NotifyNew                             // n

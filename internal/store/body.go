@@ -1,16 +1,22 @@
 package store
 
 import (
+	"github.com/bowline-kv/bowline/internal/ds/chain"
+	"github.com/bowline-kv/bowline/internal/ds/tree"
 	"github.com/bowline-kv/bowline/internal/page"
 )
 
-// Body is the value of a collection that is too large to be packed in a record:
-// a table of its members, or more, of its own. A record names it by number; it is
-// guarded by the same lock.
+// Body is the value of a collection that is too large to be packed in a record.
+// A record names it by number; it is guarded by the same lock. Whoever changes it
+// calls [Table.Account] afterwards.
 type Body struct {
-	// Members holds the fields of a hash, or the members of a set or sorted set,
-	// as records of type String. What their values are is up to the caller.
+	// Members holds the fields and values of a hash, or the members of a set, as
+	// records of type String; for a sorted set see sorted.go. nil for a list.
 	Members *Table
+	// Order is the order of a sorted set; nil for others.
+	Order *tree.Tree
+	// Items are the elements of a list; nil for others.
+	Items *chain.Chain
 	// bytes is what the owning table counts for it.
 	bytes int64
 }
@@ -21,6 +27,9 @@ const bodyOverhead = 1200
 // NewBody makes the empty body of a hash or a set, to be given to [Table.Put].
 func (t *Table) NewBody() *Body { return &Body{Members: newMembers(t.pool, t.seed)} }
 
+// NewList makes the empty body of a list, whose nodes have a limit.
+func (t *Table) NewList(limit chain.Limit) *Body { return &Body{Items: chain.New(t.pool, limit)} }
+
 // newMembers makes a table of members, which has no slots.
 func newMembers(pool *page.Pool, seed uint64) *Table {
 	t := &Table{pool: pool, seed: seed}
@@ -29,13 +38,36 @@ func newMembers(pool *page.Pool, seed uint64) *Table {
 }
 
 // Bytes is the memory that the collection takes.
-func (b *Body) Bytes() int64 { return bodyOverhead + b.Members.Bytes() }
+func (b *Body) Bytes() int64 {
+	if b.Items != nil {
+		return b.Items.Footprint()
+	}
+	n := bodyOverhead + b.Members.Bytes()
+	if b.Order != nil {
+		n += b.Order.Footprint()
+	}
+	return n
+}
 
 // release takes the body apart, for [Dropped].
-func (b *Body) release(parts []steps) []steps { return append(parts, b.Members.Release()) }
+func (b *Body) release(parts []steps) []steps {
+	if b.Items != nil {
+		return append(parts, b.Items.Release())
+	}
+	if b.Order != nil {
+		parts = append(parts, b.Order.Release())
+	}
+	return append(parts, b.Members.Release())
+}
 
 // Clone makes a copy of a body for a table.
 func (t *Table) Clone(b *Body) *Body {
+	switch {
+	case b.Items != nil:
+		return &Body{Items: b.Items.Clone()}
+	case b.Order != nil:
+		return t.cloneSorted(b)
+	}
 	n := t.NewBody()
 	b.Members.Each(func(k Key, e Entry) {
 		n.Members.SetRecord(n.Members.Key(k.Name), e.Type, e.Value, e.ExpireAt)
@@ -214,10 +246,13 @@ func (t *Table) stepBodies(budget *int) (more bool) {
 		if b == nil {
 			continue
 		}
-		if b.Members.Step(*budget) {
+		if b.step(*budget) {
 			t.sweep.body-- // the next call goes on with it
 			return true
 		}
 	}
 	return false
 }
+
+// step does background work on a collection; see [Table.Step].
+func (b *Body) step(budget int) (more bool) { return b.Members != nil && b.Members.Step(budget) }

@@ -115,6 +115,9 @@ func (t *Table) moveRecord(from ref, b []byte, h header, c class) {
 	to := t.allocSlot(c)
 	copy(t.bytes(to), b)
 	t.setRef(f, to)
+	if t.order != nil {
+		t.order.ReplaceRef(t.scoreAt(to), k.Name, uint32(from), uint32(to))
+	}
 	if h&hasExpiry != 0 {
 		t.follow(to, b, h)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"math/bits"
 
+	"github.com/bowline-kv/bowline/internal/ds/tree"
 	"github.com/bowline-kv/bowline/internal/page"
 	"github.com/bowline-kv/bowline/slot"
 )
@@ -51,7 +52,8 @@ type Table struct {
 	keepAccess bool
 	stamp      uint32
 	sweep      sweep
-	dropped    []steps // what waits to be given back in steps
+	order      *tree.Tree // of a sorted set whose members these are; nil: none
+	dropped    []steps    // what waits to be given back in steps
 }
 
 // NewTable makes an empty table whose pages come from a pool. seed is that of
@@ -64,7 +66,7 @@ func NewTable(pool *page.Pool, seed uint64) *Table {
 
 func (t *Table) reset() {
 	*t = Table{
-		pool: t.pool, seed: t.seed, keepAccess: t.keepAccess, stamp: t.stamp, slots: t.slots,
+		pool: t.pool, seed: t.seed, keepAccess: t.keepAccess, stamp: t.stamp, slots: t.slots, order: t.order,
 		dir:  directory{entries: []uint32{0}},
 		segs: []segment{{}},
 	}
