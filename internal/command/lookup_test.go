@@ -105,7 +105,7 @@ func TestFindTellsContainersAndSubcommands(t *testing.T) {
 	for _, c := range []struct{ request, want string }{
 		{"get a", "get"}, {"GET", "get"}, {"config get x", "config|get"}, {"Config GET", "config|get"},
 		{"config", "config"}, {"command", "command"}, {"config nosuch", ""}, {"nosuch get", ""},
-		{"client import-source", ""}, {"acl", ""}, {"get get", "get"}, {"get|x", ""}, {"config|get", ""},
+		{"client import-source", ""}, {"function", ""}, {"get get", "get"}, {"get|x", ""}, {"config|get", ""},
 	} {
 		got := ""
 		if s := Find(toArgs(strings.Fields(c.request))); s != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bowline-kv/bowline/internal/redistest"
 )
 
 // The compatibility matrix is made from the table: run the test with -rewrite
@@ -56,7 +58,7 @@ func matrixText(rows []matrixRow) []byte {
 	return b.Bytes()
 }
 
-func matrixMarkdown(rows []matrixRow) []byte {
+func matrixMarkdown(rows []matrixRow, d *redistest.Differences) []byte {
 	var b bytes.Buffer
 	count := map[string]int{}
 	byGroup := map[string][]matrixRow{}
@@ -91,12 +93,51 @@ func matrixMarkdown(rows []matrixRow) []byte {
 			}
 		}
 	}
+	writeDifferences(&b, d)
 	return b.Bytes()
+}
+
+// writeDifferences writes the part of the page that testdata/differences.json is
+// the source of.
+func writeDifferences(b *bytes.Buffer, d *redistest.Differences) {
+	b.WriteString("\n## Differences from redis-server 7.0.15\n\n" +
+		"The tests run commands on both and compare every byte of the replies, but for what follows. The same as data: `testdata/differences.json`.\n")
+	section := func(title string) { fmt.Fprintf(b, "\n%s\n\n", title) }
+	section("Replies:")
+	for _, r := range d.Replies {
+		fmt.Fprintf(b, "- `%s` (%s): %s\n", strings.ToUpper(r.Command), r.Compare, r.Reason)
+	}
+	section("What `COMMAND INFO` says:")
+	for _, r := range d.Commands {
+		fmt.Fprintf(b, "- `%s` (%s): %s\n", strings.ToUpper(strings.ReplaceAll(r.Command, "|", " ")), strings.Join(r.Fields, ", "), r.Reason)
+	}
+	section("The keys of a request:")
+	for _, r := range d.Keys {
+		fmt.Fprintf(b, "- `%s`: %s\n", r.Request, r.Reason)
+	}
+	section("Parameters that Redis does not have:")
+	for _, r := range d.Parameters {
+		fmt.Fprintf(b, "- `%s`: %s\n", r.Name, r.Reason)
+	}
+	section("What `CONFIG SET` accepts:")
+	for _, r := range d.Values {
+		which := "`" + strings.Join(r.Names, "`, `") + "`"
+		switch {
+		case r.Effect != "":
+			which = "parameters that need a restart"
+		case r.Kind != "":
+			which = "parameters of bytes"
+		}
+		if len(r.Values) > 0 {
+			which += " (" + strings.Join(r.Values, ", ") + ")"
+		}
+		fmt.Fprintf(b, "- %s: %s\n", which, r.Reason)
+	}
 }
 
 func TestMatrixIsThatOfTheTable(t *testing.T) {
 	rows := matrix()
-	for path, want := range map[string][]byte{matrixJSON: matrixText(rows), matrixPage: matrixMarkdown(rows)} {
+	for path, want := range map[string][]byte{matrixJSON: matrixText(rows), matrixPage: matrixMarkdown(rows, differences(t))} {
 		if *rewrite {
 			if err := os.WriteFile(path, want, 0o644); err != nil {
 				t.Fatal(err)

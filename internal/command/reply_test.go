@@ -28,10 +28,11 @@ func protocols(t *testing.T, test func(t *testing.T, conn *redistest.Conn, proto
 // not, with what the server writes. Containers are left to TestRowsMatchLiveServer:
 // the server lists their subcommands in the order of a hash table.
 func TestInfoBytes(t *testing.T) {
+	differ := rowDifferences(t)
 	protocols(t, func(t *testing.T, conn *redistest.Conn, proto int) {
 		same := 0
 		for s := range All() {
-			if _, differs := liveDifferences[s.Name]; differs || len(s.Subcommands) > 0 {
+			if _, differs := differ[s.Name]; differs || len(s.Subcommands) > 0 {
 				continue
 			}
 			live := conn.Raw("COMMAND", "INFO", s.Name)

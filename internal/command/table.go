@@ -9,7 +9,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Users and their permissions",
 		Complexity: "that of the subcommand",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDAclCat: {
 		Name: "acl|cat", Arity: -2,
@@ -18,7 +18,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Names the command categories, or the commands of one",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "categoryname", Type: "string", KeySpec: -1,
 				Flags: []string{"optional"},
@@ -32,7 +32,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Drops users and closes their connections",
 		Complexity: "O(1) per user",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "username", Type: "string", KeySpec: -1,
 				Flags: []string{"multiple"},
@@ -46,7 +46,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "7.0.0",
 		Summary:    "Tells whether a user might run a command, without running it",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "username", Type: "string", KeySpec: -1},
 			{Name: "command", Type: "string", KeySpec: -1},
@@ -62,7 +62,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Makes up a random password of the wanted strength",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "bits", Type: "integer", KeySpec: -1,
 				Flags: []string{"optional"},
@@ -76,7 +76,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Shows what a user may do",
 		Complexity: "O(rules)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "username", Type: "string", KeySpec: -1},
 		},
@@ -88,7 +88,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Lists the subcommands of ACL",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDAclList: {
 		Name: "acl|list", Arity: 2,
@@ -97,7 +97,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Shows all users in the form of the ACL file",
 		Complexity: "O(users)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDAclLoad: {
 		Name: "acl|load", Arity: 2,
@@ -106,7 +106,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Replaces the users in memory by those of the ACL file",
 		Complexity: "O(users)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDAclLog: {
 		Name: "acl|log", Arity: -2,
@@ -115,7 +115,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Shows or empties the record of refused accesses",
 		Complexity: "O(entries)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "operation", Type: "oneof", KeySpec: -1,
 				Flags: []string{"optional"},
@@ -135,7 +135,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Stores the users in the ACL file",
 		Complexity: "O(users)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDAclSetuser: {
 		Name: "acl|setuser", Arity: -3,
@@ -144,7 +144,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Makes a user, or changes the rules of one",
 		Complexity: "O(rules)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "username", Type: "string", KeySpec: -1},
 			{Name: "rule", Type: "string", KeySpec: -1,
@@ -159,7 +159,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Names all users",
 		Complexity: "O(users)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDAclWhoami: {
 		Name: "acl|whoami", Arity: 2,
@@ -168,7 +168,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "6.0.0",
 		Summary:    "Names the user this connection acts as",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDAppend: {
 		Name: "append", Arity: 3,
@@ -438,7 +438,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "6.2.0",
 		Summary:    "Moves an element between list ends, waiting for one to come",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "source", Type: "key", KeySpec: 0},
 			{Name: "destination", Type: "key", KeySpec: 1},
@@ -475,7 +475,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "7.0.0",
 		Summary:    "Takes elements off the first list that has any, waiting if none does",
 		Complexity: "O(N+M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "timeout", Type: "double", KeySpec: -1},
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
@@ -509,7 +509,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "2.0.0",
 		Summary:    "Takes the head of the first list that has one, waiting if none does",
 		Complexity: "O(N) keys",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0,
 				Flags: []string{"multiple"},
@@ -549,7 +549,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "2.0.0",
 		Summary:    "Takes the tail of the first list that has one, waiting if none does",
 		Complexity: "O(N) keys",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0,
 				Flags: []string{"multiple"},
@@ -572,7 +572,7 @@ var table = [Count]Spec{
 		DocFlags:        []string{"deprecated"},
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "BLMOVE RIGHT LEFT",
-		Locks:           LocksKeys, State: Planned,
+		Locks:           LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "source", Type: "key", KeySpec: 0},
 			{Name: "destination", Type: "key", KeySpec: 1},
@@ -4241,7 +4241,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Reads an element of a list by its position",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "index", Type: "integer", KeySpec: -1},
@@ -4258,7 +4258,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "2.2.0",
 		Summary:    "Puts an element beside another in a list",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "where", Type: "oneof", KeySpec: -1,
@@ -4286,7 +4286,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Counts the elements of a list",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -4303,7 +4303,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "6.2.0",
 		Summary:    "Moves an element from one list end to another",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "source", Type: "key", KeySpec: 0},
 			{Name: "destination", Type: "key", KeySpec: 1},
@@ -4339,7 +4339,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "7.0.0",
 		Summary:    "Takes elements off the first list that has any",
 		Complexity: "O(N+M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
 			{Name: "key", Type: "key", KeySpec: 0,
@@ -4387,7 +4387,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Takes elements off the head of a list",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "count", Type: "integer", KeySpec: -1,
@@ -4407,7 +4407,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "6.0.6",
 		Summary:    "Finds the positions of an element in a list",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "element", Type: "string", KeySpec: -1},
@@ -4436,7 +4436,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Puts elements at the head of a list",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "element", Type: "string", KeySpec: -1,
@@ -4455,7 +4455,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "2.2.0",
 		Summary:    "Puts elements at the head of a list that exists",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "element", Type: "string", KeySpec: -1,
@@ -4474,7 +4474,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Reads a stretch of a list",
 		Complexity: "O(S+N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "start", Type: "integer", KeySpec: -1},
@@ -4492,7 +4492,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Removes equal elements from a list",
 		Complexity: "O(N+M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "count", Type: "integer", KeySpec: -1},
@@ -4510,7 +4510,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Replaces an element of a list",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "index", Type: "integer", KeySpec: -1},
@@ -4528,7 +4528,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Keeps only a stretch of a list",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "start", Type: "integer", KeySpec: -1},
@@ -5540,7 +5540,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Takes elements off the tail of a list",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "count", Type: "integer", KeySpec: -1,
@@ -5564,7 +5564,7 @@ var table = [Count]Spec{
 		DocFlags:        []string{"deprecated"},
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "LMOVE RIGHT LEFT",
-		Locks:           LocksKeys, State: Planned,
+		Locks:           LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "source", Type: "key", KeySpec: 0},
 			{Name: "destination", Type: "key", KeySpec: 1},
@@ -5581,7 +5581,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "1.0.0",
 		Summary:    "Puts elements at the tail of a list",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "element", Type: "string", KeySpec: -1,
@@ -5600,7 +5600,7 @@ var table = [Count]Spec{
 		Group: "list", Since: "2.2.0",
 		Summary:    "Puts elements at the tail of a list that exists",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "element", Type: "string", KeySpec: -1,

@@ -14,6 +14,7 @@ type Config struct {
 
 	mu      sync.Mutex       // held while values change
 	changed [][]func() error // by index of the row; guarded by mu
+	users   []User           // guarded by mu
 }
 
 // values has the value of the row with index i at place i; never changed once

@@ -23,6 +23,7 @@ const (
 // an array stands for several words. In redis.conf a line is a name and its
 // values, '#' begins a line that is a comment, and "include" reads another
 // file, whose relative path starts at the directory of the file it stands in.
+// Both define users too, see [Config.Users].
 func (c *Config) LoadFile(path string, read ReadFile) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,13 +85,15 @@ func (l *loader) conf(path string, text []byte, depth int) error {
 var refused = map[string]string{
 	"rename-command": "commands cannot be renamed; use ACL rules to forbid them",
 	"loadmodule":     "modules cannot be loaded",
-	"user":           "users belong into the file that aclfile names",
 }
 
 func (l *loader) statement(path, origin string, words []string, depth int) error {
 	name := strings.ToLower(words[0])
 	if reason, ok := refused[name]; ok {
 		return fmt.Errorf("%s: %s: %s", origin, name, reason)
+	}
+	if name == userName {
+		return l.c.addUser(words[1:], origin)
 	}
 	if name != "include" {
 		return l.c.load(name, words[1:], origin, &l.source)

@@ -103,4 +103,5 @@ var (
 	ClusterPreferredEndpoint  = handle("cluster-preferred-endpoint-type")
 	ClusterRequireCoverage    = handle("cluster-require-full-coverage")
 	ClusterAllowReadsWhenDown = handle("cluster-allow-reads-when-down")
+	ClusterAllowShardChannels = handle("cluster-allow-pubsubshard-when-down")
 )

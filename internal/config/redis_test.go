@@ -9,17 +9,31 @@ import (
 	"github.com/bowline-kv/bowline/internal/redistest"
 )
 
-// ours are the rows that redis-server 7.0 does not list, each with its reason.
-var ours = map[string]string{
-	"cluster-map":              "Bowline's",
-	"compatibility":            "Bowline's",
-	"durability":               "Bowline's",
-	"network":                  "Bowline's",
-	"node-id":                  "Bowline's",
-	"redirect":                 "Bowline's",
-	"shards":                   "Bowline's",
-	"set-max-listpack-entries": "since Redis 7.2",
-	"set-max-listpack-value":   "since Redis 7.2",
+// differences reads what is known to differ.
+func differences(t *testing.T) *redistest.Differences {
+	t.Helper()
+	d, err := redistest.ReadDifferences()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// ours are the rows that redis-server does not list.
+func ours(t *testing.T) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	for _, row := range differences(t).Parameters {
+		if names[row.Name] = true; row.Reason == "" || !known(row.Name) {
+			t.Errorf("differences of %q: no such parameter, or no reason", row.Name)
+		}
+	}
+	return names
+}
+
+func known(name string) bool {
+	_, ok := Lookup(name)
+	return ok
 }
 
 // started are rows whose value the start of the test's server decides.
@@ -37,11 +51,13 @@ func live(t *testing.T, c *redistest.Conn) map[string]string {
 
 func TestTableHasTheParametersOfRedisWithItsDefaults(t *testing.T) {
 	theirs := live(t, redistest.Start(t).Dial(t))
-	mine := map[string]string{}
+	mine, own := map[string]string{}, ours(t)
 	for _, pair := range New().Get("*") {
 		mine[pair[0]] = pair[1]
-		if _, ok := theirs[pair[0]]; !ok && ours[pair[0]] == "" {
+		if _, ok := theirs[pair[0]]; !ok && !own[pair[0]] {
 			t.Errorf("%s is not listed by redis", pair[0])
+		} else if ok && own[pair[0]] {
+			t.Errorf("%s is listed by redis too", pair[0])
 		}
 	}
 	for name, want := range theirs {
@@ -90,19 +106,18 @@ func get(t *testing.T, conn *redistest.Conn, c *Config, pattern ...string) {
 	}
 }
 
-// unlike are probes whose outcome is not the table's: the reason is with each.
-func unlike(p *Param, probe string) bool {
-	switch {
-	case p.Effect == Restart: // Redis can change them while it runs
-		return true
-	case p.Name == "proc-title-template": // depends on how the server was started
-		return true
-	case p.Name == "oom-score-adj", p.Name == "oom-score-adj-values", p.Name == "activedefrag", strings.HasPrefix(p.Name, "tls-"):
-		return probe != p.Default // depends on the rights and the build of the server
-	case p.Name == "appendonly", p.Name == "maxclients":
-		return probe == "yes" || probe == "2147483648" // works on files, on the system's limits
-	case p.Kind == Memory || p.Kind == MemoryPercent:
-		return probe == "99999999999999999999" // Redis has 64 bits without a sign
+// unlike says whether the outcome of a probe is known not to be that of Redis.
+func unlike(rows []redistest.ValueDifference, p *Param, probe string) bool {
+	for _, d := range rows {
+		concerned := slices.ContainsFunc(d.Names, func(name string) bool {
+			prefix, pattern := strings.CutSuffix(name, "*")
+			return name == p.Name || pattern && strings.HasPrefix(p.Name, prefix)
+		})
+		concerned = concerned || d.Effect == "restart" && p.Effect == Restart ||
+			d.Kind == "memory" && (p.Kind == Memory || p.Kind == MemoryPercent)
+		if concerned && (len(d.Values) == 0 || slices.Contains(d.Values, probe)) && !(d.ExceptDefault && probe == p.Default) {
+			return true
+		}
 	}
 	return false
 }
@@ -110,7 +125,7 @@ func unlike(p *Param, probe string) bool {
 func TestSetAnswersAsRedis(t *testing.T) {
 	conn := redistest.Start(t).Dial(t)
 	c := New()
-	theirs := live(t, conn)
+	theirs, own, differ := live(t, conn), ours(t), differences(t).Values
 	for _, name := range started {
 		if err := c.Load(name, []string{theirs[name]}, "test"); err != nil {
 			t.Fatal(err)
@@ -118,12 +133,12 @@ func TestSetAnswersAsRedis(t *testing.T) {
 	}
 	probes := []string{"abc", "-1", "0", "1", "501", "05", "", "yes", "NO", "-6", "2147483648", "99999999999999999999", "10k", "1MB", "5%", "101%", "1 2", "1 2 3", "x x", "8"}
 	for _, p := range All() {
-		if ours[p.Name] != "" || p.Hidden {
+		if own[p.Name] || p.Hidden {
 			continue
 		}
 		before := theirs[p.Name]
 		for _, probe := range append(append([]string{before}, probes...), p.Words...) {
-			if unlike(p, probe) {
+			if unlike(differ, p, probe) {
 				continue
 			}
 			for _, name := range append([]string{p.Name}, p.Aliases...) {

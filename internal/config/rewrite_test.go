@@ -38,7 +38,7 @@ func TestRewriteKeepsCommentsAndOrder(t *testing.T) {
 			if err := cfg.Set(c.set); err != nil {
 				t.Fatal(err)
 			}
-			got, err := cfg.Rewrite(c.path, read)
+			got, err := cfg.Rewrite(c.path, read, nil)
 			if err != nil || string(got) != c.want {
 				t.Errorf("%v\n%s\nwant\n%s", err, got, c.want)
 			}
@@ -49,11 +49,11 @@ func TestRewriteKeepsCommentsAndOrder(t *testing.T) {
 func TestRewriteRefusesWhatItCannotRead(t *testing.T) {
 	cfg := New()
 	for _, text := range []string{"nosuch 1\n", "port x\n", "maxmemory \"1\n"} {
-		if _, err := cfg.Rewrite("a.conf", files(map[string]string{"a.conf": text})); err == nil {
+		if _, err := cfg.Rewrite("a.conf", files(map[string]string{"a.conf": text}), nil); err == nil {
 			t.Errorf("%q was rewritten", text)
 		}
 	}
-	if _, err := cfg.Rewrite("none.conf", files(nil)); err == nil || !strings.Contains(err.Error(), "open none.conf") {
+	if _, err := cfg.Rewrite("none.conf", files(nil), nil); err == nil || !strings.Contains(err.Error(), "open none.conf") {
 		t.Errorf("%v", err)
 	}
 }
@@ -85,12 +85,12 @@ func TestRewrittenFileLoadsToTheSame(t *testing.T) {
 			}
 		}
 		draw(before, "before")
-		text, err := before.Rewrite(path, files(map[string]string{path: "# begin\n"}))
+		text, err := before.Rewrite(path, files(map[string]string{path: "# begin\n"}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		draw(after, "after")
-		again, err := after.Rewrite(path, files(map[string]string{path: string(text)}))
+		again, err := after.Rewrite(path, files(map[string]string{path: string(text)}), nil)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}

@@ -67,12 +67,26 @@ func (l *loader) toml(path string, text []byte) error {
 		}
 		values, err := tomlValues(content[name])
 		if err != nil {
-			if _, known := Lookup(name); !known {
+			if _, known := Lookup(name); !known && name != userName {
 				err = fmt.Errorf("a table called %q is not expected: all keys stand at the top level", clip(name))
 			}
 			return fmt.Errorf("%s: %w", origin, err)
 		}
-		if err := l.c.load(name, values, origin, nil); err != nil {
+		if name == userName {
+			err = l.users(values, origin)
+		} else {
+			err = l.c.load(name, values, origin, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) users(texts []string, origin string) error {
+	for _, text := range texts {
+		if err := l.c.addUser(strings.Fields(text), origin); err != nil {
 			return err
 		}
 	}

@@ -37,6 +37,9 @@ type Ctx struct {
 	Config *config.Config
 	// Clustered says whether the node is a member of a cluster.
 	Clustered func() bool
+	// ReadsAnyKey says whether the client may read, by the command with these
+	// arguments, keys that they don't name.
+	ReadsAnyKey func(args Args) bool
 	// Applying: the command is a record's effect, which was judged where it was
 	// written. Limits of this node are not asked.
 	Applying bool
@@ -47,9 +50,10 @@ type Ctx struct {
 	// NowMicros is Tx.Now with more precision: unix microseconds.
 	NowMicros int64
 
-	wait    Wait
-	blocked bool
-	scratch []byte
+	wait     Wait
+	blocked  bool
+	scratch  []byte
+	scratch2 []byte
 }
 
 // Error writes an error reply; text is one of package reply.
@@ -144,6 +148,16 @@ func (c *Ctx) Int(arg []byte) (n int64, ok bool) {
 // Scratch gives an empty buffer that is valid until the command ends; the
 // handler gives the grown one back with [Ctx.KeepScratch].
 func (c *Ctx) Scratch() []byte { return c.scratch[:0] }
+
+// Scratch2 is Scratch for a second buffer, which is kept by KeepScratch2.
+func (c *Ctx) Scratch2() []byte { return c.scratch2[:0] }
+
+// KeepScratch2: see [Ctx.Scratch2].
+func (c *Ctx) KeepScratch2(b []byte) {
+	if cap(b) <= scratchKept {
+		c.scratch2 = b
+	}
+}
 
 // scratchKept is the largest scratch buffer that survives its command.
 const scratchKept = 64 << 10

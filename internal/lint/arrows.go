@@ -23,21 +23,24 @@ var ranks = map[string]int{
 	"internal/metrics":  3,
 	"internal/secure":   3,
 
-	"internal/shard": 4,
+	"internal/acl":   4,
+	"internal/value": 4,
+	"internal/shard": 5,
 
-	"internal/engine":         5,
-	"internal/engine/bitmaps": 6,
-	"internal/engine/keys":    6,
-	"internal/engine/strings": 6,
-	"internal/session":        6,
-	"internal/netdrive":       7,
+	"internal/engine":         6,
+	"internal/engine/bitmaps": 7,
+	"internal/engine/keys":    7,
+	"internal/engine/lists":   7,
+	"internal/engine/strings": 7,
+	"internal/session":        7,
+	"internal/netdrive":       8,
 
-	"internal/server": 8,
+	"internal/server": 9,
 
-	"internal/node":       9,
-	"internal/devcluster": 10,
+	"internal/node":       10,
+	"internal/devcluster": 11,
 
-	"cmd/bowline": 11,
+	"cmd/bowline": 12,
 
 	// Generators, benchmarks and what only tests import stand on top.
 	"internal/command/gen": 20,
@@ -50,7 +53,7 @@ var ranks = map[string]int{
 // pure packages import nothing with a goroutine, clock, socket or file in it.
 var pure = []string{
 	"resp", "slot", "internal/glob", "internal/reply", "internal/command", "internal/topology",
-	"internal/ds/pack", "internal/ds/intset",
+	"internal/ds/pack", "internal/ds/intset", "internal/acl",
 }
 
 // impure are the packages of the standard library that a pure one can't import.

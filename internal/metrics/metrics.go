@@ -26,6 +26,8 @@ type Section struct {
 	Name string
 	// Extra sections are shown only when asked for, or by "all".
 	Extra bool
+	// Named sections are shown only when asked for by their own name.
+	Named bool
 	// Fields are the lines in their order.
 	Fields []Field
 }
@@ -100,11 +102,14 @@ func (i *Info[V]) appendField(dst []byte, s *Section, f *Field, v V) []byte {
 
 func (s *Section) asked(names []string) bool {
 	if len(names) == 0 {
-		return !s.Extra
+		return !s.Extra && !s.Named
 	}
 	for _, name := range names {
 		switch {
-		case strings.EqualFold(name, s.Name), strings.EqualFold(name, "all"), strings.EqualFold(name, "everything"):
+		case strings.EqualFold(name, s.Name):
+			return true
+		case s.Named:
+		case strings.EqualFold(name, "all"), strings.EqualFold(name, "everything"):
 			return true
 		case strings.EqualFold(name, "default") && !s.Extra:
 			return true

@@ -33,6 +33,7 @@ type conn struct {
 	full   bool            // the newest bytes filled buf: there are probably more
 	last   bool            // the last read is done: the driver is being stopped
 	gone   bool            // the client closed its end, or the connection broke
+	broken bool            // the replies can't be sent, or are too many
 	now    session.Instant // when the newest batch ended
 	// woken tells that replies that were kept back may leave.
 	woken      chan struct{}
@@ -290,9 +291,9 @@ func (c *conn) consume() bool {
 	in := c.buf
 	for more := true; more; {
 		var n int
-		n, more = c.feed(in)
+		n, more = c.cycle(in)
 		in = in[n:]
-		if !c.out.flush() || !c.waitHeld() || c.s.Closing {
+		if c.broken || !c.waitHeld() || c.s.Closing {
 			return false
 		}
 		if waits, until := c.s.Suspended(); waits {
@@ -311,12 +312,17 @@ func (c *conn) consume() bool {
 	return true
 }
 
-func (c *conn) feed(in []byte) (consumed int, more bool) {
+// cycle runs commands and sends their replies.
+func (c *conn) cycle(in []byte) (consumed int, more bool) {
 	b := c.p.batches.take()
 	if b == nil {
 		b = session.NewBatch(c.p.o.NewExecutor())
 	}
-	defer c.p.batches.give(b)
-	defer func() { c.now = b.Now }()
-	return b.Feed(c.s, c.p.o.Now(), in)
+	began, ran := c.p.o.Now(), b.Ran
+	consumed, more = b.Feed(c.s, began, in)
+	c.now, ran = b.Now, b.Ran-ran
+	c.p.batches.give(b)
+	c.broken = !c.out.flush()
+	c.p.work.add(c.p.o.Now().Mono-began.Mono, c.now.Mono-began.Mono, ran)
+	return consumed, more
 }

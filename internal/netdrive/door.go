@@ -14,6 +14,7 @@ import (
 type door struct {
 	o        Options
 	counters counters
+	work     work
 }
 
 type counters struct {
@@ -23,12 +24,14 @@ type counters struct {
 // Stats sums what happened since the start.
 func (d *door) Stats() Stats {
 	c := &d.counters
-	return Stats{
+	s := Stats{
 		Rejected: c.rejected.Load(), In: c.in.Load(), Out: c.out.Load(),
 		Reads: c.reads.Load(), Writes: c.writes.Load(),
 		QueryLimit: c.queryLimit.Load(), OutputLimit: c.outputLimit.Load(),
 		HandshakesFailed: c.handshakesFailed.Load(),
 	}
+	d.work.addTo(&s)
+	return s
 }
 
 // admit makes the session of a new connection, or refuses it and closes it. One

@@ -7,6 +7,7 @@ import (
 	"net"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +33,7 @@ type Epoll struct {
 	stop     sync.Once
 	startErr error
 	running  sync.WaitGroup // loops
+	opened   atomic.Bool    // loops is filled, and stays
 }
 
 // NewEpoll makes a driver that serves nothing yet.
@@ -44,7 +46,15 @@ func (e *Epoll) Name() string { return "epoll" }
 func (e *Epoll) LimitsChanged() { e.portable.LimitsChanged() }
 
 // Stats implements [Driver].
-func (e *Epoll) Stats() Stats { return e.portable.Stats() }
+func (e *Epoll) Stats() Stats {
+	s := e.portable.Stats()
+	if e.opened.Load() {
+		for _, l := range e.loops {
+			l.work.addTo(&s)
+		}
+	}
+	return s
+}
 
 // open makes the loops; each starts its thread with its first connection.
 func (e *Epoll) open() error {
@@ -57,6 +67,7 @@ func (e *Epoll) open() error {
 			}
 			e.loops = append(e.loops, l)
 		}
+		e.opened.Store(true)
 		for _, l := range e.loops {
 			e.running.Go(l.run)
 		}

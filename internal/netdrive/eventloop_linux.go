@@ -45,6 +45,9 @@ type eventLoop struct {
 	now   session.Instant
 	swept int64 // Instant.Mono of the last sweep
 	load  loadMeter
+	work  work
+	// commandNanos is the time of this tick's commands.
+	commandNanos int64
 
 	mu     sync.Mutex
 	queue  []func(*eventLoop) // guarded by mu: what other threads want done here
@@ -132,6 +135,7 @@ func (l *eventLoop) run() {
 		n := l.wait()
 		l.ready = n
 		l.now = l.e.portable.o.Now()
+		began, ran := l.now.Mono, l.ran()
 		for i := range l.events[:n] {
 			l.handle(&l.events[i])
 		}
@@ -142,11 +146,21 @@ func (l *eventLoop) run() {
 		clear(l.dirty)
 		l.dirty = l.dirty[:0]
 		l.now = l.e.portable.o.Now()
+		l.work.add(l.now.Mono-began, l.commandNanos, l.ran()-ran)
+		l.commandNanos = 0
 		l.lookAtTimes()
 		if l.load.tick(l.now.Mono, threadTime) {
 			l.balance()
 		}
 	}
+}
+
+// ran counts the commands that were run here.
+func (l *eventLoop) ran() uint64 {
+	if l.batch == nil {
+		return 0
+	}
+	return l.batch.Ran
 }
 
 // end closes the queue, unless something was posted meanwhile.

@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/bowline-kv/bowline/internal/acl"
 	"github.com/bowline-kv/bowline/internal/secure"
 	"github.com/bowline-kv/bowline/internal/session"
 	"github.com/bowline-kv/bowline/internal/shard"
@@ -32,10 +33,15 @@ const patience = 30 * time.Second
 // number.
 type host struct{ durable *atomic.Uint64 }
 
-func (host) Identity() session.Identity       { return session.Identity{Databases: 1} }
-func (host) Authenticate(string, []byte) bool { return true }
-func (host) Open() bool                       { return true }
-func (h host) Durable(p shard.Position) bool  { return uint64(p.Seq) <= h.durable.Load() }
+// everybody is the user of all sessions.
+var everybody = session.NewAccount(acl.NewDefault(""))
+
+func (host) Identity() session.Identity      { return session.Identity{Databases: 1} }
+func (host) Account(string) *session.Account { return everybody }
+func (h host) Durable(p shard.Position) bool { return uint64(p.Seq) <= h.durable.Load() }
+func (host) Authenticate(*session.Session, session.Instant, []byte, string, []byte) *session.Account {
+	return everybody
+}
 
 func (host) BulkMax() int { return 512 << 20 }
 

@@ -64,4 +64,11 @@ type Stats struct {
 	QueryLimit, OutputLimit uint64
 	// HandshakesFailed are TLS handshakes that came to no good end.
 	HandshakesFailed uint64
+	// Cycles are turns of event loops and their like. CycleNanos is the time that
+	// they took in nanoseconds, waits aside, CommandNanos the part of it in which
+	// commands ran.
+	Cycles, CycleNanos, CommandNanos uint64
+	// CycleNanosMax is the longest one, CycleCommandsMax the number of commands of
+	// the one with most.
+	CycleNanosMax, CycleCommandsMax uint64
 }

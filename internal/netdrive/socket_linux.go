@@ -98,6 +98,7 @@ func (l *eventLoop) serve(c *socket, data []byte) {
 	for more := true; more; {
 		var n int
 		n, more = l.batch.Feed(c.s, l.now, data)
+		l.commandNanos += l.batch.Now.Mono - l.now.Mono
 		l.now = l.batch.Now
 		data = data[n:]
 		if (more || c.s.Closing) && !l.flush(c) {

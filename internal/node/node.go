@@ -148,8 +148,12 @@ func (n *Node) build(o Options, p place) error {
 			Sleep:      time.Sleep,
 			Log:        func(line string) { n.log.Info(line) },
 			ReadFile:   os.ReadFile, ReplaceFile: replaceFile,
+			Random: func(b []byte) { rand.Read(b) }, // which never fails
 		},
 	})
+	if err := n.server.LoadUsers(); err != nil {
+		return fmt.Errorf("load users: %w", err)
+	}
 	newDriver := netdrive.New
 	switch o.Config.String(config.Network) {
 	case "portable":
@@ -235,27 +239,34 @@ func (n *Node) tend() {
 			return
 		case <-timer.C:
 		}
-		pause := time.Second / time.Duration(n.cfg.Int(config.HZ))
-		n.server.Tick(tx)
-		if !n.server.Background() {
-			timer.Reset(pause)
-			continue
-		}
-		if began := n.now(); n.server.ActiveExpire() {
-			if tx.ExpireStep(began.Millis(), expirePerStripe) {
-				pause = 0
-			}
-			n.server.NoteExpire(n.now().Mono - began.Mono)
-		}
-		began := n.now()
-		tx.Now = began.Millis()
-		tx.MakeRoom()
-		n.server.NoteLatency("eviction-cycle", n.now().Mono-began.Mono)
-		if tx.Tidy(tidyPerStripe) {
-			pause = min(pause, tendPause)
-		}
+		began := n.now().Mono
+		pause := n.tendOnce(tx)
+		n.server.NoteRound(n.now().Mono - began)
 		timer.Reset(pause)
 	}
+}
+
+// tendOnce is one round of tend; it gives the rest until the next one.
+func (n *Node) tendOnce(tx *shard.Tx) (pause time.Duration) {
+	pause = time.Second / time.Duration(n.cfg.Int(config.HZ))
+	n.server.Tick(tx)
+	if !n.server.Background() {
+		return pause
+	}
+	if began := n.now(); n.server.ActiveExpire() {
+		if tx.ExpireStep(began.Millis(), expirePerStripe) {
+			pause = 0
+		}
+		n.server.NoteExpire(n.now().Mono - began.Mono)
+	}
+	began := n.now()
+	tx.Now = began.Millis()
+	tx.MakeRoom()
+	n.server.NoteLatency("eviction-cycle", n.now().Mono-began.Mono)
+	if tx.Tidy(tidyPerStripe) {
+		pause = min(pause, tendPause)
+	}
+	return pause
 }
 
 // Done is closed when a client has stopped the node by SHUTDOWN.

@@ -5,5 +5,5 @@
 // [Generator], which makes random ones from the argument grammar of the command
 // table, so that a command takes part as soon as it works. A difference found
 // by chance is shrunk to a few lines. What may differ, and why, stands in
-// [Rules]. Only tests import this package.
+// [Rule]. Only tests import this package.
 package player

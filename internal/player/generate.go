@@ -73,6 +73,8 @@ var (
 		"encoding string":        {"i8", "u8", "i64", "u63", "i1", "u1", "i5", "u13", "i33", "u64", "i0", "x", ""},
 		"index1 integer":         {"0", "1", "2", "16", "x"},
 		"index2 integer":         {"0", "1", "2", "-1", "99999999999"},
+		// Nobody else is there to end a wait.
+		"timeout double":         {"0.001", "0.01", "-1", "x", "1e30"},
 		"operation string":       {"AND", "OR", "XOR", "NOT", "and", "foo"},
 		"offset integer":         {"0", "1", "5", "7", "8", "31", "64", "100", "#0", "#1", "#3", "-1", "9223372036854775807", "x", ""},
 	}

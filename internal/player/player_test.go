@@ -179,7 +179,7 @@ func TestScriptsAnswerAsRedis(t *testing.T) {
 				for _, step := range s.steps {
 					rule := step.rule
 					if rule == Exact {
-						rule = Rules[strings.ToLower(step.args[0])]
+						rule = Rule(step.args[0])
 					}
 					want, got := p.Oracle.Raw(step.args...), p.Subject.Raw(step.args...)
 					if !rule.Same(want, got) {

@@ -67,7 +67,7 @@ func TestNotificationsAreThoseOfRedis(t *testing.T) {
 			var program [][]string
 			for _, args := range programs.Draw(t, "program") {
 				// Where wrong arguments are refused first, no key is missed.
-				if Rules[strings.ToLower(args[0])] != StricterError {
+				if Rule(args[0]) != StricterError {
 					program = append(program, args)
 				}
 			}

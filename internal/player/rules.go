@@ -2,9 +2,14 @@ package player
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/bowline-kv/bowline/internal/command"
+	"github.com/bowline-kv/bowline/internal/redistest"
 )
 
 // Comparison says how the replies to one command are compared.
@@ -31,22 +36,40 @@ const (
 	Ignored
 )
 
-// Rules lists the commands whose replies are not compared exactly, in lower
-// case. Every row has its reason.
-var Rules = map[string]Comparison{
-	"keys":        Unordered,   // the order of a hash table
-	"ttl":         NearSeconds, // time passes between the two
-	"pttl":        NearMillis,
-	"expiretime":  NearSeconds, // of a relative expiry
-	"pexpiretime": NearMillis,
-	"time":        Ignored,
-	"scan":        Ignored, // cursors differ; whole walks are compared elsewhere
-	"info":        Ignored,
-	"hello":       HelloMap, // version and id differ
-	"randomkey":   SameKind,
-	// Since 7.2 wrong arguments are refused for a missing key too.
-	"bitcount": StricterError,
-	"bitpos":   StricterError,
+// comparisons are the words of testdata/differences.json.
+var comparisons = map[string]Comparison{
+	"unordered": Unordered, "near-seconds": NearSeconds, "near-milliseconds": NearMillis, "code-only": CodeOnly,
+	"hello": HelloMap, "same-kind": SameKind, "stricter-error": StricterError, "ignored": Ignored,
+}
+
+// rules are the commands whose replies are not compared exactly, in lower case.
+var rules = sync.OnceValues(func() (map[string]Comparison, error) {
+	d, err := redistest.ReadDifferences()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]Comparison{}
+	for _, row := range d.Replies {
+		c, known := comparisons[row.Compare]
+		if !known {
+			return nil, fmt.Errorf("differences of %s: there is no comparison %q", row.Command, row.Compare)
+		}
+		if _, twice := all[row.Command]; twice || command.ByName(row.Command) == nil || row.Reason == "" {
+			return nil, fmt.Errorf("differences of %s: no such command, no reason, or a second row", row.Command)
+		}
+		all[row.Command] = c
+	}
+	return all, nil
+})
+
+// Rule says how the replies to a command are compared, by its name in any case.
+// The exceptions stand in testdata/differences.json; a mistake in it is a bug.
+func Rule(name string) Comparison {
+	all, err := rules()
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return all[strings.ToLower(name)]
 }
 
 // nearMillis is how much later one server may run a command than the other.

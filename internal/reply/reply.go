@@ -94,6 +94,7 @@ const (
 	ClusterCopy      = "ERR Copying to another database is not allowed in cluster mode"
 	ClusterSlotUnset = "CLUSTERDOWN Hash slot not served"
 	ClusterDown      = "CLUSTERDOWN The cluster is down"
+	ClusterDownReads = "CLUSTERDOWN The cluster is down and only accepts read commands"
 	MasterDown       = "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
 	ReadOnlyReplica  = "READONLY You can't write against a read only replica."
 	InvalidSlot      = "ERR Invalid slot"

@@ -39,6 +39,7 @@ var waitedTypes = [...]store.Type{store.List, store.ZSet, store.Stream}
 // waiter is one command that waits.
 type waiter struct {
 	s       *session.Session
+	account *session.Account // whose rights are asked again when it is served
 	spec    *command.Spec
 	handler engine.Handler
 	args    [][]byte // copies
@@ -219,7 +220,7 @@ func (ws *waiting) withTimeout() int {
 // block makes the command that has just run wait; its keys are locked.
 func (w *Worker) block(s *session.Session, spec *command.Spec, handler engine.Handler, args [][]byte, wait engine.Wait) {
 	wt := &waiter{
-		s: s, spec: spec, handler: handler, db: s.DB, proto: s.W.Proto, noTouch: w.ctx.NoTouch,
+		s: s, account: s.Account(), spec: spec, handler: handler, db: s.DB, proto: s.W.Proto, noTouch: w.ctx.NoTouch,
 		wait: wait, slots: slices.Clone(w.slots), args: make([][]byte, len(args)),
 	}
 	for i, a := range args {
@@ -332,6 +333,11 @@ func (w *Worker) unclaim(wt *waiter) {
 func (w *Worker) serve(wt *waiter) bool {
 	c := &w.ctx
 	out := resp.Writer{Proto: wt.proto}
+	if !w.permittedToWaiter(wt, &out) {
+		w.srv.waiting.served(wt)
+		w.answers = append(w.answers, served{wt.s, out})
+		return true
+	}
 	writer, db, name, noTouch := c.W, c.DB, c.Name, c.NoTouch
 	c.W, c.DB, c.Name, c.NoTouch, c.Serving = &out, wt.db, wt.spec.Name, wt.noTouch, true
 	wt.handler(c, wt.args)

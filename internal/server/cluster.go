@@ -155,8 +155,10 @@ func (w *Worker) refusal(s *session.Session, spec *command.Spec, asking bool) []
 	switch {
 	case !owned:
 		out.Error(reply.ClusterSlotUnset)
-	case v.down:
+	case v.down && !w.srv.cfg.Bool(config.ClusterAllowReadsWhenDown):
 		out.Error(reply.ClusterDown)
+	case v.down && spec.Flags&command.FlagWrite != 0:
+		out.Error(reply.ClusterDownReads)
 	case w.ctx.SlotState(id) != shard.SlotServed:
 		out.B = v.to(s).appendMoved(out.B, id, owner)
 	case gate&shard.GateReplica != 0 && !(s.ReadOnly && reads):

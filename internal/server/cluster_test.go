@@ -142,6 +142,26 @@ func TestSlotsWithoutOwner(t *testing.T) {
 			t.Errorf("CLUSTER INFO: %s", got)
 		}
 	})
+	t.Run("stop writes", func(t *testing.T) {
+		_, c := startMember(t, m, first, "cluster-allow-reads-when-down", "yes")
+		expect(t, c, reply.ClusterDownReads, "SET", "hello", "1")
+		expect(t, c, "<nil>", "GET", "hello")
+		expect(t, c, reply.ClusterSlotUnset, "GET", lost)
+		expect(t, c, "OK", "MULTI")
+		expect(t, c, "QUEUED", "GET", "hello")
+		expect(t, c, "[<nil>]", "EXEC")
+		expect(t, c, "OK", "MULTI")
+		expect(t, c, reply.ClusterDownReads, "SET", "hello", "1")
+		expect(t, c, reply.ExecAbort, "EXEC")
+		expect(t, c, "OK", "CONFIG", "SET", "cluster-allow-reads-when-down", "no")
+		expect(t, c, reply.ClusterDown, "GET", "hello")
+	})
+	t.Run("leave shard channels", func(t *testing.T) {
+		_, c := startMember(t, m, first)
+		expect(t, c, "0", "SPUBLISH", "hello", "x")
+		expect(t, c, "OK", "CONFIG", "SET", "cluster-allow-pubsubshard-when-down", "no")
+		expect(t, c, reply.ClusterDown, "SPUBLISH", "hello", "x")
+	})
 	t.Run("stop only themselves", func(t *testing.T) {
 		_, c := startMember(t, m, first, "cluster-require-full-coverage", "no")
 		expect(t, c, "OK", "SET", "hello", "1")

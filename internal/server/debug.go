@@ -62,7 +62,7 @@ var debugUnsupported = map[string]string{
 	"STRUCTSIZE": "the structures are not those of Redis", "SDSLEN": "strings are not kept as in Redis",
 	"HTSTATS-KEY": "values are not kept as in Redis", "LISTPACK": "values are not kept as in Redis", "QUICKLIST": "values are not kept as in Redis",
 	"QUICKLIST-PACKED-THRESHOLD": "there are no lists yet", "SET-DISABLE-DENY-SCRIPTS": "there are no scripts yet",
-	"REPLICATE": "replicas must not diverge", "CLIENT-EVICTION": "clients are not evicted",
+	"REPLICATE": "replicas must not diverge", "CLIENT-EVICTION": "clients are not kept in buckets by size",
 	"SEGFAULT": "it would end the process", "PANIC": "it would end the process", "ASSERT": "it would end the process", "OOM": "it would end the process",
 	"RESTART": "it would end the process", "CRASH-AND-RECOVER": "it would end the process", "LEAK": "it would leak memory",
 	"CLUSTERLINK": "there is no cluster bus", "DROP-CLUSTER-PACKET-FILTER": "there is no cluster bus", "STRINGMATCH-TEST": "there is a fuzz test",

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"log/slog"
 	"net"
@@ -50,6 +51,7 @@ func startSubject(t *testing.T, id topology.NodeID, shards int, settings ...stri
 			CPUSeconds:  func() (system, user float64) { return 1, 2 },
 			MemoryBytes: func() uint64 { return 1 << 20 },
 			Collector:   func() Collector { return Collector{} },
+			Random:      func(b []byte) { rand.Read(b) },
 		},
 	})
 	driver = netdrive.NewPortable(netdrive.Options{

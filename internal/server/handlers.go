@@ -13,6 +13,19 @@ var handlers map[string]func(w *Worker, s *session.Session, args [][]byte)
 
 func init() { // not a literal: the handlers of CLUSTER are made by a call
 	handlers = map[string]func(w *Worker, s *session.Session, args [][]byte){
+		"acl|cat":                 aclCat,
+		"acl|deluser":             aclDelUser,
+		"acl|dryrun":              aclDryRun,
+		"acl|genpass":             aclGenPass,
+		"acl|getuser":             aclGetUser,
+		"acl|help":                aclHelp,
+		"acl|list":                aclList,
+		"acl|load":                aclLoad,
+		"acl|log":                 aclLog,
+		"acl|save":                aclSave,
+		"acl|setuser":             aclSetUser,
+		"acl|users":               aclUsers,
+		"acl|whoami":              aclWhoAmI,
 		"asking":                  asking,
 		"client|pause":            clientPause,
 		"client|tracking":         clientTracking,

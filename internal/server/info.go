@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/bowline-kv/bowline/internal/acl"
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/metrics"
 	"github.com/bowline-kv/bowline/internal/netdrive"
@@ -139,6 +140,7 @@ func (srv *Server) aboutTraffic() map[string]source {
 	kibSource := func(of func(s *rateSample) uint64) source {
 		return textSource(func() string { return strconv.FormatFloat(srv.rates.perSecond(of)/1024, 'f', 2, 64) })
 	}
+	denied := func(why acl.Denial) source { return numberSource(srv.accounts.denied[why].Load) }
 	return map[string]source{
 		"total_connections_received": numberSource(func() uint64 {
 			_, connections := srv.driverStats()
@@ -148,7 +150,10 @@ func (srv *Server) aboutTraffic() map[string]source {
 		"instantaneous_ops_per_sec":                 numberSource(func() int64 { return int64(srv.rates.perSecond(func(s *rateSample) uint64 { return s.commands })) }),
 		"instantaneous_input_kbps":                  kibSource(func(s *rateSample) uint64 { return s.in }),
 		"instantaneous_output_kbps":                 kibSource(func(s *rateSample) uint64 { return s.out }),
-		"acl_access_denied_auth":                    numberSource(srv.deniedLogins.Load),
+		"acl_access_denied_auth":                    denied(acl.DeniedAuth),
+		"acl_access_denied_cmd":                     denied(acl.DeniedCommand),
+		"acl_access_denied_key":                     denied(acl.DeniedKey),
+		"acl_access_denied_channel":                 denied(acl.DeniedChannel),
 		"total_net_input_bytes":                     driver(func(s netdrive.Stats) uint64 { return s.In }),
 		"total_net_output_bytes":                    driver(func(s netdrive.Stats) uint64 { return s.Out }),
 		"rejected_connections":                      driver(func(s netdrive.Stats) uint64 { return s.Rejected }),
@@ -156,6 +161,14 @@ func (srv *Server) aboutTraffic() map[string]source {
 		"total_writes_processed":                    driver(func(s netdrive.Stats) uint64 { return s.Writes }),
 		"client_query_buffer_limit_disconnections":  driver(func(s netdrive.Stats) uint64 { return s.QueryLimit }),
 		"client_output_buffer_limit_disconnections": driver(func(s netdrive.Stats) uint64 { return s.OutputLimit }),
+		"eventloop_cycles":                          driver(func(s netdrive.Stats) uint64 { return s.Cycles }),
+		"eventloop_duration_sum":                    driver(func(s netdrive.Stats) uint64 { return s.CycleNanos / 1000 }),
+		"eventloop_duration_cmd_sum":                driver(func(s netdrive.Stats) uint64 { return s.CommandNanos / 1000 }),
+		"eventloop_duration_max":                    driver(func(s netdrive.Stats) uint64 { return s.CycleNanosMax / 1000 }),
+		"eventloop_cmd_per_cycle_max":               driver(func(s netdrive.Stats) uint64 { return s.CycleCommandsMax }),
+		"eventloop_duration_cron_sum":               numberSource(func() int64 { return srv.rates.roundNanos.Load() / 1000 }),
+		"instantaneous_eventloop_cycles_per_sec":    numberSource(func() int64 { return int64(srv.rates.perSecond(func(s *rateSample) uint64 { return s.cycles })) }),
+		"instantaneous_eventloop_duration_usec":     numberSource(srv.rates.cycleMicros),
 		"total_error_replies":                       numberSource(srv.errors.total.Load),
 		"Commandstats":                              srv.appendCommandStats,
 		"Latencystats":                              srv.appendLatencyStats,

@@ -30,6 +30,7 @@ func (srv *Server) aboutClients() map[string]source {
 		"client_recent_max_input_buffer":  largest((*session.Session).Pending),
 		"client_recent_max_output_buffer": largest((*session.Session).Output),
 		"blocked_clients":                 numberSource(func() int64 { return int64(srv.registry.Waiting()) + srv.waiting.count.Load() }),
+		"evicted_clients":                 numberSource(srv.evictedClients),
 		"tracking_clients":                numberSource(t.clients.Load),
 		"pubsub_clients": numberSource(func() int {
 			srv.broker.mu.RLock()

@@ -88,6 +88,8 @@ func secretArgument(spec *command.Spec, args [][]byte, i int) bool {
 	switch spec.ID {
 	case command.IDAuth:
 		return i > 0
+	case command.IDAclSetuser, command.IDAclGetuser, command.IDAclDeluser:
+		return i > 1
 	case command.IDHello:
 		for j := 2; j+2 < len(args); j++ {
 			if command.IsToken(args[j], "AUTH") {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/glob"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
@@ -216,6 +217,11 @@ func subscribeTo(k kind) func(*Worker, *session.Session, [][]byte) {
 			w.srv.broker.add(s, k, string(name))
 			w.confirm(s, k, words[k].subscribe, name)
 		}
+		// The rules may have changed since they were asked, and whoever changed them
+		// may have missed what was added just now.
+		if !w.srv.mayListen(s.Rights(), s) {
+			s.Closing = true
+		}
 	}
 }
 
@@ -256,7 +262,7 @@ func (w *Worker) shardChannelsHere(s *session.Session, names [][]byte) bool {
 	switch {
 	case !owned:
 		s.W.Error(reply.ClusterSlotUnset)
-	case v.down:
+	case v.down && !w.srv.cfg.Bool(config.ClusterAllowShardChannels):
 		s.W.Error(reply.ClusterDown)
 	case owner != v.group:
 		s.W.B = v.to(s).appendMoved(s.W.B, w.slots[0], owner)

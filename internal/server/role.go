@@ -90,7 +90,7 @@ func configRewrite(w *Worker, s *session.Session, _ [][]byte) {
 		s.W.Error(reply.NoConfigFile)
 		return
 	}
-	text, err := w.srv.cfg.Rewrite(p.ConfigFile, p.ReadFile)
+	text, err := w.srv.cfg.Rewrite(p.ConfigFile, p.ReadFile, w.srv.usersToRewrite())
 	if err == nil {
 		err = p.ReplaceFile(p.ConfigFile, text)
 	}

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -13,6 +11,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/engine/bitmaps"
 	"github.com/bowline-kv/bowline/internal/engine/keys"
+	"github.com/bowline-kv/bowline/internal/engine/lists"
 	"github.com/bowline-kv/bowline/internal/engine/strings"
 	"github.com/bowline-kv/bowline/internal/metrics"
 	"github.com/bowline-kv/bowline/internal/netdrive"
@@ -82,6 +81,8 @@ type Process struct {
 	// or not at all.
 	ReadFile    func(path string) ([]byte, error)
 	ReplaceFile func(path string, content []byte) error
+	// Random fills b with random bytes that nobody can guess.
+	Random func(b []byte)
 }
 
 // Collector is what the garbage collector did since the start.
@@ -122,7 +123,7 @@ type Server struct {
 	peak     atomic.Int64 // the most bytes that keys and values ever took
 	// What DEBUG turns off.
 	noActiveExpire, cronPaused atomic.Bool
-	deniedLogins               atomic.Uint64
+	accounts                   accounts
 	relay                      atomic.Pointer[func(channel, body []byte)]
 	errors                     errorCounts
 	baseline                   atomic.Pointer[driverBaseline]
@@ -147,9 +148,11 @@ func New(o Options) *Server {
 	srv.broker = newBroker()
 	srv.tracking = newTracking()
 	srv.space.SetHooks(srv.hooks)
+	srv.startAccounts()
 	srv.registry = session.NewRegistry(srv)
 	srv.registry.OnRemove(srv.forget)
-	for _, family := range []map[string]engine.Handler{bitmaps.Handlers, keys.Handlers, strings.Handlers} {
+	srv.registry.OnEvict(srv.noteEvicted)
+	for _, family := range []map[string]engine.Handler{bitmaps.Handlers, keys.Handlers, lists.Handlers, strings.Handlers} {
 		for name, h := range family {
 			srv.route(name).keys = h
 		}
@@ -168,6 +171,7 @@ func New(o Options) *Server {
 	}
 	srv.info = metrics.NewInfo(srv.infoSources())
 	srv.followMemory()
+	srv.followClientMemory()
 	return srv
 }
 
@@ -235,25 +239,6 @@ func (srv *Server) Identity() session.Identity {
 	}
 	return id
 }
-
-// Authenticate implements [session.Host]. It takes the same time whatever the
-// password is.
-func (srv *Server) Authenticate(user string, password []byte) bool {
-	if user != session.DefaultUser {
-		srv.deniedLogins.Add(1)
-		return false
-	}
-	want := srv.cfg.String(config.RequirePass)
-	given, right := sha256.Sum256(password), sha256.Sum256([]byte(want))
-	if subtle.ConstantTimeCompare(given[:], right[:]) == 1 || want == "" {
-		return true
-	}
-	srv.deniedLogins.Add(1)
-	return false
-}
-
-// Open implements [session.Host].
-func (srv *Server) Open() bool { return srv.cfg.String(config.RequirePass) == "" }
 
 // Durable implements [session.Host].
 func (srv *Server) Durable(p shard.Position) bool { return srv.space.Durable(p) }

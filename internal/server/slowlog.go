@@ -200,7 +200,9 @@ var redacted = []byte("(redacted)")
 
 // shownArguments replaces what is secret.
 func shownArguments(spec *command.Spec, args [][]byte) [][]byte {
-	if spec.ID != command.IDAuth && spec.ID != command.IDHello && spec.ID != command.IDConfigSet {
+	switch spec.ID {
+	case command.IDAuth, command.IDHello, command.IDConfigSet, command.IDAclSetuser, command.IDAclGetuser, command.IDAclDeluser:
+	default:
 		return args
 	}
 	shown := make([][]byte, len(args))

@@ -192,6 +192,7 @@ func (e *errorCounts) add(answer []byte) {
 type driverBaseline struct {
 	stats       netdrive.Stats
 	connections uint64
+	evicted     uint64 // clients
 }
 
 // resetStats is CONFIG RESETSTAT.
@@ -215,9 +216,21 @@ func (srv *Server) resetStats(by *Worker) {
 	srv.errors.codes = nil
 	srv.errors.mu.Unlock()
 	srv.errors.total.Store(0)
-	srv.deniedLogins.Store(0)
+	for i := range srv.accounts.denied {
+		srv.accounts.denied[i].Store(0)
+	}
 	by.ctx.ResetStats()
-	srv.baseline.Store(&driverBaseline{srv.process.Driver(), srv.registry.Total()})
+	srv.baseline.Store(&driverBaseline{srv.process.Driver(), srv.registry.Total(), srv.registry.Evicted()})
+}
+
+// evictedClients is how many were closed for memory since the last CONFIG
+// RESETSTAT.
+func (srv *Server) evictedClients() uint64 {
+	n := srv.registry.Evicted()
+	if base := srv.baseline.Load(); base != nil {
+		n -= base.evicted
+	}
+	return n
 }
 
 // driverStats is what the driver counted since the last CONFIG RESETSTAT.
@@ -235,5 +248,8 @@ func (srv *Server) driverStats() (netdrive.Stats, uint64) {
 	now.QueryLimit -= base.stats.QueryLimit
 	now.OutputLimit -= base.stats.OutputLimit
 	now.HandshakesFailed -= base.stats.HandshakesFailed
+	now.Cycles -= base.stats.Cycles
+	now.CycleNanos -= base.stats.CycleNanos
+	now.CommandNanos -= base.stats.CommandNanos
 	return now, connections - base.connections
 }

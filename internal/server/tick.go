@@ -19,11 +19,13 @@ type rates struct {
 	peakAt  int64 // Instant.Mono at which memory was last looked at
 
 	expireNanos atomic.Int64 // spent in the background on keys whose time is over
+	roundNanos  atomic.Int64 // spent in all on background work
 }
 
 type rateSample struct {
 	nanos             int64
 	commands, in, out uint64
+	cycles, busy      uint64 // of the driver; busy in nanoseconds
 }
 
 const (
@@ -40,6 +42,7 @@ func (srv *Server) Tick(tx *shard.Tx) {
 	if srv.pause.mode.Load() != pauseNone {
 		srv.endPause(now, true)
 	}
+	srv.registry.EvictClients()
 	r := &srv.rates
 	r.mu.Lock()
 	sample := !r.started || now-r.last.nanos >= ratePeriod
@@ -56,7 +59,7 @@ func (srv *Server) Tick(tx *shard.Tx) {
 		if srv.process.Driver != nil {
 			driver = srv.process.Driver()
 		}
-		r.add(rateSample{now, srv.commandsExecuted(), driver.In, driver.Out})
+		r.add(rateSample{now, srv.commandsExecuted(), driver.In, driver.Out, driver.Cycles, driver.CycleNanos})
 	}
 }
 
@@ -65,10 +68,28 @@ func (r *rates) add(now rateSample) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.started && now.commands >= r.last.commands { // else CONFIG RESETSTAT came between
-		r.ring[r.next] = rateSample{now.nanos - r.last.nanos, now.commands - r.last.commands, now.in - r.last.in, now.out - r.last.out}
+		r.ring[r.next] = rateSample{
+			now.nanos - r.last.nanos, now.commands - r.last.commands, now.in - r.last.in, now.out - r.last.out,
+			now.cycles - r.last.cycles, now.busy - r.last.busy,
+		}
 		r.next = (r.next + 1) % rateSamples
 	}
 	r.last, r.started = now, true
+}
+
+// cycleMicros is the mean time of a driver's cycle over the samples.
+func (r *rates) cycleMicros() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cycles, busy := uint64(0), uint64(0)
+	for i := range r.ring {
+		cycles += r.ring[i].cycles
+		busy += r.ring[i].busy
+	}
+	if cycles == 0 {
+		return 0
+	}
+	return int64(busy / cycles / 1000)
 }
 
 // perSecond is the mean of the samples.
@@ -91,6 +112,9 @@ func (srv *Server) NoteExpire(nanos int64) {
 	srv.rates.expireNanos.Add(nanos)
 	srv.NoteLatency("expire-cycle", nanos)
 }
+
+// NoteRound tells how long a round of background work took.
+func (srv *Server) NoteRound(nanos int64) { srv.rates.roundNanos.Add(nanos) }
 
 // ActiveExpire says whether the background deletes keys whose time is over, and
 // Background whether it works at all: DEBUG turns them off. Any goroutine may

@@ -135,10 +135,7 @@ func exec(w *Worker, s *session.Session, _ [][]byte) {
 		return
 	}
 	s.End() // commands inside run as if outside
-	s.W.Array(len(t.Commands))
-	for i := range t.Commands {
-		w.runQueued(s, &t.Commands[i])
-	}
+	w.runAll(s, t.Commands)
 	if len(w.ready) > 0 {
 		w.serveReady()
 	}
@@ -146,6 +143,24 @@ func exec(w *Worker, s *session.Session, _ [][]byte) {
 	if len(w.answers)+len(w.later) > 0 {
 		w.serveOthers()
 	}
+}
+
+// runAll runs the commands of a transaction and writes their replies, each as the
+// client wants it by then: CLIENT REPLY may be among them. As in Redis the array
+// can so have fewer elements than it says.
+func (w *Worker) runAll(s *session.Session, commands []session.Command) {
+	at := len(s.W.B)
+	s.W.Array(len(commands))
+	if mutes(s, nil) {
+		s.Mute(at)
+	}
+	for i := range commands {
+		at := len(s.W.B)
+		if spec := w.runQueued(s, &commands[i]); mutes(s, spec) {
+			s.Mute(at)
+		}
+	}
+	w.muted = mutes(s, nil) // so that nothing is dropped twice
 }
 
 // leaveExec ends a transaction whose locks are given back.
@@ -224,9 +239,13 @@ func (w *Worker) watchedChanged(s *session.Session) bool {
 }
 
 // runQueued runs one command of a transaction under the locks of all.
-func (w *Worker) runQueued(s *session.Session, c *session.Command) {
+func (w *Worker) runQueued(s *session.Session, c *session.Command) *command.Spec {
 	spec := command.Find(c.Args)
 	at := len(s.W.B)
+	if !s.Rights().Everything() && !w.permittedInExec(s, spec, c.Args) {
+		w.noteError(s.W.B[at:])
+		return spec
+	}
 	began := int64(-1)
 	if w.timedAlone(spec) {
 		began = w.srv.now().Mono
@@ -259,4 +278,5 @@ func (w *Worker) runQueued(s *session.Session, c *session.Command) {
 	if w.srv.monitors.count.Load() > 0 {
 		w.show(s, spec, c.Args)
 	}
+	return spec
 }

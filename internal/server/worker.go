@@ -28,6 +28,7 @@ type Worker struct {
 
 	current *session.Session // whose batch runs; nil: none
 	inExec  bool             // a transaction runs, and holds locks
+	muted   bool             // EXEC has dropped what its client does not want
 	after   []func()         // what to do at its end
 	// execWaits: EXEC found its keys paused, and is to be run later.
 	execWaits bool
@@ -49,6 +50,7 @@ func (srv *Server) NewExecutor() session.Executor {
 	w := &Worker{srv: srv}
 	w.ctx.Tx = srv.space.NewTxFor(&workerHooks{w})
 	w.ctx.Config = srv.cfg
+	w.ctx.ReadsAnyKey = w.readsAnyKey
 	w.ctx.Clustered = func() bool { return srv.cluster.Load() != nil }
 	srv.mu.Lock()
 	srv.workers = append(srv.workers, w)
@@ -131,12 +133,25 @@ const (
 	postponed         // it was not run, and is to be run later
 )
 
+// mutes says whether the client wants no reply to a command. Confirmations of
+// subscriptions are messages, which come nevertheless.
+func mutes(s *session.Session, spec *command.Spec) bool {
+	return s.Mode&(session.ModeMuted|session.ModeSkip) != 0 && (spec == nil || !confirms[spec.ID])
+}
+
+// confirms are the commands that messages answer.
+var confirms = map[command.ID]bool{
+	command.IDSubscribe: true, command.IDPsubscribe: true, command.IDSsubscribe: true,
+	command.IDUnsubscribe: true, command.IDPunsubscribe: true, command.IDSunsubscribe: true,
+}
+
 // followModes does what the client's switches ask for after a command whose
 // reply begins at W.B[start].
 func (w *Worker) followModes(s *session.Session, spec *command.Spec, start int) {
-	if s.Mode&(session.ModeMuted|session.ModeSkip) != 0 && (spec == nil || !whenSubscribed[spec.ID] || spec.ID == command.IDPing) {
+	if !w.muted && mutes(s, spec) {
 		s.Mute(start)
 	}
+	w.muted = false
 	next := s.Mode & session.ModeSkipNext
 	s.Mode &^= session.ModeSkip | session.ModeSkipNext
 	if next != 0 {
@@ -172,8 +187,11 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 		}
 		s.W.Error(reply.WrongArgs(spec.Name))
 		return spec, w.refuse(s)
-	case !s.Authenticated && spec.Flags&command.FlagNoAuth == 0:
+	case !s.Authenticated && spec.Flags&command.FlagNoAuth == 0 && !s.LoginDefault():
 		s.W.Error(reply.NoAuth)
+		return spec, w.refuse(s)
+	}
+	if !s.Rights().Everything() && !w.permitted(s, spec, args) {
 		return spec, w.refuse(s)
 	}
 	if s.W.Proto == 2 && s.Subscribed() && !whenSubscribed[spec.ID] {

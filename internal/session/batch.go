@@ -45,6 +45,8 @@ type Batch struct {
 	// Now is the time at which the batch was fed. The executor sets it to the time
 	// at which it was done, if it knows.
 	Now Instant
+	// Ran counts the commands that were run since the batch was made.
+	Ran uint64
 	// Commands are those to run.
 	Commands []Command
 
@@ -81,6 +83,7 @@ func (b *Batch) Feed(s *Session, now Instant, in []byte) (consumed int, more boo
 		n, err := b.parse(s, in[consumed:])
 		if len(b.Commands) > 0 {
 			ran := b.exec.Execute(s, b)
+			b.Ran += uint64(ran)
 			if s.suspended {
 				s.reader.Reset()
 				if ran > 0 {

@@ -67,7 +67,7 @@ func setInfo(s *Session, _ Instant, args [][]byte) {
 }
 
 func clientInfo(s *Session, now Instant, _ [][]byte) {
-	s.W.Verbatim("txt", string(s.appendInfo(nil, now)))
+	s.W.Verbatim("txt", string(s.AppendInfo(nil, now)))
 }
 
 // clientList answers CLIENT LIST [TYPE type | ID id ...].
@@ -78,7 +78,7 @@ func clientList(s *Session, now Instant, args [][]byte) {
 	}
 	var text []byte
 	for _, other := range list {
-		text = other.appendInfo(text, now)
+		text = other.AppendInfo(text, now)
 	}
 	s.W.Verbatim("txt", string(text))
 }
@@ -114,8 +114,8 @@ func (s *Session) selectSessions(args [][]byte) ([]*Session, bool) {
 	return nil, false
 }
 
-// appendInfo writes the session's line of CLIENT LIST. Any goroutine may call it.
-func (s *Session) appendInfo(b []byte, now Instant) []byte {
+// AppendInfo writes the session's line of CLIENT LIST. Any goroutine may call it.
+func (s *Session) AppendInfo(b []byte, now Instant) []byte {
 	s.mu.Lock()
 	v := s.seen
 	s.mu.Unlock()
@@ -140,28 +140,25 @@ func (s *Session) appendInfo(b []byte, now Instant) []byte {
 	number("ssub", int64(v.shards))
 	number("multi", int64(v.queued))
 	number("watch", int64(v.watched))
-	number("qbuf", s.pending.Load())
+	number("qbuf", s.Pending())
 	number("qbuf-free", 0)
 	number("argv-mem", 0)
-	number("multi-mem", 0)
+	number("multi-mem", s.usage.queued.Load())
 	number("rbs", 0)
 	number("rbp", 0)
-	number("obl", s.output.Load())
+	number("obl", s.Output())
 	number("oll", 0)
 	number("omem", 0)
 	number("tot-mem", s.MemoryBytes())
 	text("events", "r")
 	text("cmd", s.lastCommand())
-	text("user", v.user)
+	text("user", v.user.name)
 	number("redir", s.Tracking().redirect())
 	number("resp", int64(v.proto))
 	text("lib-name", v.lib)
 	text("lib-ver", v.libVer)
 	return append(b, '\n')
 }
-
-// sessionBytes is about what an idle session takes.
-const sessionBytes = 512
 
 // flags are the letters of CLIENT LIST, in Redis's order.
 func (s *Session) flags(v *view) string {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"github.com/bowline-kv/bowline/internal/acl"
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/resp"
@@ -76,11 +77,7 @@ func reset(s *Session, _ Instant, _ [][]byte) {
 	s.End()
 	s.update(func(v *view) { v.name = "" })
 	s.SetMode(ModeMuted|ModeSkip|ModeSkipNext|ModeNoEvict|ModeNoTouch|ModeMonitor|ModeCaching, false)
-	if s.registry.host.Open() {
-		s.login(DefaultUser)
-	} else {
-		s.login("")
-	}
+	s.loginDefault()
 	s.W.Simple("RESET")
 }
 
@@ -100,34 +97,35 @@ func selectDB(s *Session, _ Instant, args [][]byte) {
 	}
 }
 
-func auth(s *Session, _ Instant, args [][]byte) {
-	user, password := DefaultUser, args[1]
+func auth(s *Session, now Instant, args [][]byte) {
+	user, password := acl.DefaultName, args[1]
 	switch {
 	case len(args) > 3:
 		s.W.Error(reply.Syntax)
 		return
 	case len(args) == 3:
 		user, password = string(args[1]), args[2]
-	case s.registry.host.Open():
+	case s.registry.host.Account(acl.DefaultName).Rights().NoPassword():
 		s.W.Error(reply.AuthNotNeeded)
 		return
 	}
-	if s.authenticate(user, password) {
+	if s.authenticate(now, args[0], user, password) {
 		s.W.OK()
 	}
 }
 
 // authenticate logs in or writes the error.
-func (s *Session) authenticate(user string, password []byte) bool {
-	if !s.registry.host.Authenticate(user, password) {
+func (s *Session) authenticate(now Instant, command []byte, user string, password []byte) bool {
+	account := s.registry.host.Authenticate(s, now, command, user, password)
+	if account == nil {
 		s.W.Error(reply.WrongPass)
 		return false
 	}
-	s.login(user)
+	s.login(account)
 	return true
 }
 
-func hello(s *Session, _ Instant, args [][]byte) {
+func hello(s *Session, now Instant, args [][]byte) {
 	version := s.W.Proto
 	rest := args[1:]
 	if len(rest) > 0 {
@@ -142,7 +140,7 @@ func hello(s *Session, _ Instant, args [][]byte) {
 		}
 		version, rest = int(n), rest[1:]
 	}
-	if !s.helloOptions(rest) {
+	if !s.helloOptions(now, args[0], rest) {
 		return
 	}
 	if !s.Authenticated {
@@ -169,11 +167,11 @@ func hello(s *Session, _ Instant, args [][]byte) {
 }
 
 // helloOptions applies AUTH and SETNAME; on false the error was written.
-func (s *Session) helloOptions(args [][]byte) bool {
+func (s *Session) helloOptions(now Instant, name []byte, args [][]byte) bool {
 	for len(args) > 0 {
 		switch {
 		case command.IsToken(args[0], "AUTH") && len(args) >= 3:
-			if !s.authenticate(string(args[1]), args[2]) {
+			if !s.authenticate(now, name, string(args[1]), args[2]) {
 				return false
 			}
 			args = args[3:]

@@ -13,7 +13,7 @@ type filter struct {
 	id            uint64
 	address       string
 	local         string
-	user          string
+	user          *Account
 	kind          string
 	skipMe        bool
 	maxAgeSeconds int64
@@ -26,7 +26,7 @@ func clientKill(s *Session, now Instant, args [][]byte) {
 		for _, other := range s.registry.All() {
 			if other.remote == string(args[2]) {
 				s.W.OK()
-				s.close(other)
+				s.CloseOther(other)
 				return
 			}
 		}
@@ -40,15 +40,15 @@ func clientKill(s *Session, now Instant, args [][]byte) {
 	killed := 0
 	for _, other := range s.registry.All() {
 		if f.matches(s, other, now) {
-			s.close(other)
+			s.CloseOther(other)
 			killed++
 		}
 	}
 	s.W.Int(int64(killed))
 }
 
-// close ends a connection; the caller's own after its reply.
-func (s *Session) close(other *Session) {
+// CloseOther ends a connection; the caller's own after its reply.
+func (s *Session) CloseOther(other *Session) {
 	if other == s {
 		s.Closing = true
 		return
@@ -65,7 +65,7 @@ func (s *Session) parseFilter(args [][]byte) (f filter, ok bool) {
 			s.W.Error(reply.Syntax)
 			return f, false
 		}
-		if text := f.set(args[0], args[1]); text != "" {
+		if text := f.set(s.registry.host, args[0], args[1]); text != "" {
 			s.W.Error(text)
 			return f, false
 		}
@@ -74,7 +74,7 @@ func (s *Session) parseFilter(args [][]byte) (f filter, ok bool) {
 }
 
 // set takes one option and returns the error, "" when there is none.
-func (f *filter) set(option, value []byte) string {
+func (f *filter) set(host Host, option, value []byte) string {
 	switch {
 	case command.IsToken(option, "ID"):
 		n, ok := resp.ParseInt(value)
@@ -103,7 +103,7 @@ func (f *filter) set(option, value []byte) string {
 	case command.IsToken(option, "LADDR"):
 		f.local = string(value)
 	case command.IsToken(option, "USER"):
-		if f.user = string(value); f.user != DefaultUser {
+		if f.user = host.Account(string(value)); f.user == nil {
 			return reply.NoSuchUser(value)
 		}
 	case command.IsToken(option, "SKIPME") && command.IsToken(value, "YES"):
@@ -123,12 +123,9 @@ func (f *filter) matches(me, other *Session, now Instant) bool {
 		f.address != "" && other.remote != f.address,
 		f.local != "" && other.local != f.local,
 		f.kind != "" && !other.isKind(f.kind),
-		f.maxAgeSeconds != 0 && (now.Mono-other.created.Mono)/1e9 < f.maxAgeSeconds:
+		f.maxAgeSeconds != 0 && (now.Mono-other.created.Mono)/1e9 < f.maxAgeSeconds,
+		f.user != nil && other.AccountSeen() != f.user:
 		return false
-	case f.user != "":
-		other.mu.Lock()
-		defer other.mu.Unlock()
-		return other.seen.user == f.user
 	}
 	return true
 }

@@ -28,6 +28,9 @@ func (s *Session) SetMode(which Mode, on bool) {
 	} else {
 		s.Mode &^= which
 	}
+	if which&ModeNoEvict != 0 {
+		s.setExempt(on)
+	}
 	const shown = ModeNoEvict | ModeNoTouch | ModeMonitor
 	if which&shown != 0 {
 		s.update(func(v *view) { v.mode = s.Mode & shown })

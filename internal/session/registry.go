@@ -22,18 +22,17 @@ type Identity struct {
 type Host interface {
 	// Identity describes the process at this moment.
 	Identity() Identity
-	// Authenticate says whether the password is that of the user.
-	Authenticate(user string, password []byte) bool
-	// Open says whether clients may work without a password.
-	Open() bool
+	// Account finds a user; nil: there is none. That of [acl.DefaultName] is always
+	// there.
+	Account(name string) *Account
+	// Authenticate finds the user that a client of this session logs in as; nil: user
+	// or password are wrong. command is the one by which it does.
+	Authenticate(s *Session, now Instant, command []byte, user string, password []byte) *Account
 	// BulkMax is the largest argument, in bytes, of an authenticated client.
 	BulkMax() int
 	// Durable says whether a position in a log is safe; see [Session.Hold].
 	Durable(p shard.Position) bool
 }
-
-// DefaultUser is who a client is that names none.
-const DefaultUser = "default"
 
 // Registry lists the sessions of a process. Its methods may be called from any
 // goroutine.
@@ -41,6 +40,7 @@ type Registry struct {
 	host   Host
 	closed func(*Session)
 	last   atomic.Uint64 // the newest ID
+	clientMemory
 
 	mu       sync.Mutex
 	sessions map[uint64]*Session   // guarded by mu
@@ -76,11 +76,7 @@ func (r *Registry) Add(remote, local string, now Instant, limit int, links Links
 	s.lastMono.Store(now.Mono)
 	s.seen.queued = -1
 	s.setProto(2)
-	if r.host.Open() {
-		s.login(DefaultUser)
-	} else {
-		s.login("")
-	}
+	s.loginDefault()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.sessions) >= limit {
@@ -88,11 +84,13 @@ func (r *Registry) Add(remote, local string, now Instant, limit int, links Links
 	}
 	s.ID = r.last.Add(1)
 	r.sessions[s.ID] = s
+	r.memory.Add(sessionBytes)
 	return s, true
 }
 
 // Remove takes a closed connection off the list.
 func (r *Registry) Remove(s *Session) {
+	s.uncount()
 	r.mu.Lock()
 	delete(r.sessions, s.ID)
 	delete(r.held, s)
@@ -105,6 +103,7 @@ func (r *Registry) Remove(s *Session) {
 
 // unlist hides a session that is about to end.
 func (r *Registry) unlist(s *Session) {
+	s.uncount()
 	r.mu.Lock()
 	delete(r.sessions, s.ID)
 	r.mu.Unlock()

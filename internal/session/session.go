@@ -44,6 +44,7 @@ type Session struct {
 	// Mode are the session's switches; 0: none is on. [Session.SetMode] changes them.
 	Mode Mode
 
+	account  *Account // who the client is; never nil
 	reader   resp.CommandReader
 	registry *Registry
 	holds    []hold // in the order of the replies; nil: none
@@ -60,8 +61,7 @@ type Session struct {
 
 	lastMono atomic.Int64 // of the newest batch
 	lastSpec atomic.Pointer[command.Spec]
-	pending  atomic.Int64 // request bytes that wait for the rest of a command
-	output   atomic.Int64 // reply bytes that wait for the client
+	usage    usage
 
 	killed        atomic.Bool
 	tracking      atomic.Pointer[Tracking]
@@ -83,7 +83,7 @@ type view struct {
 	name   string
 	libVer string
 	lib    string
-	user   string
+	user   *Account
 	db     int
 	proto  int
 	asks   bool // READONLY
@@ -112,23 +112,6 @@ func (s *Session) Kill() {
 	s.registry.unlist(s)
 	s.kill()
 }
-
-// SetOutput tells how many reply bytes wait for the client to read them. Any
-// goroutine may call it.
-func (s *Session) SetOutput(bytes int) { s.output.Store(int64(bytes)) }
-
-// SetPending tells how many request bytes wait for the rest of their command.
-func (s *Session) SetPending(bytes int) { s.pending.Store(int64(bytes)) }
-
-// Pending is what [Session.SetPending] told, Output what [Session.SetOutput] did,
-// in bytes. Any goroutine may call them.
-func (s *Session) Pending() int64 { return s.pending.Load() }
-
-// MemoryBytes is about what the session takes.
-func (s *Session) MemoryBytes() int64 { return s.pending.Load() + s.output.Load() + sessionBytes }
-
-// Output: see [Session.Pending].
-func (s *Session) Output() int64 { return s.output.Load() }
 
 // Missing is a lower bound of the bytes that the command being read still
 // lacks, at least 1.
@@ -182,13 +165,6 @@ func (s *Session) ProtoSeen() int { return int(s.proto.Load()) }
 func (s *Session) setDB(db int) {
 	s.DB = db
 	s.update(func(v *view) { v.db = db })
-}
-
-// login makes the session that of a user; "" takes its rights away.
-func (s *Session) login(user string) {
-	s.Authenticated = user != ""
-	s.reader.Limits = limitsFor(s.Authenticated, s.registry.bulkMax())
-	s.update(func(v *view) { v.user = user })
 }
 
 func limitsFor(authenticated bool, bulkMax int) resp.Limits {

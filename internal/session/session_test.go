@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bowline-kv/bowline/internal/acl"
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/shard"
@@ -17,16 +18,28 @@ import (
 // testHost is a process with one shard, whose log is durable up to a number.
 type testHost struct {
 	password string
+	account  *Account
 	durable  shard.Sequence
 }
 
 func (h *testHost) Identity() Identity {
 	return Identity{Server: "redis", Version: "7.4.0", Mode: "standalone", Role: "master", Databases: 16}
 }
-func (h *testHost) Authenticate(user string, password []byte) bool {
-	return user == DefaultUser && string(password) == h.password
+func (h *testHost) Account(name string) *Account {
+	if h.account == nil {
+		h.account = NewAccount(acl.NewDefault(h.password))
+	}
+	if name == acl.DefaultName {
+		return h.account
+	}
+	return nil
 }
-func (h *testHost) Open() bool                    { return h.password == "" }
+func (h *testHost) Authenticate(_ *Session, _ Instant, _ []byte, user string, password []byte) *Account {
+	if a := h.Account(user); a != nil && a.Rights().Accepts(password) {
+		return a
+	}
+	return nil
+}
 func (h *testHost) BulkMax() int                  { return 1 << 20 }
 func (h *testHost) Durable(p shard.Position) bool { return p.Seq <= h.durable }
 

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"github.com/bowline-kv/bowline/internal/ds/chain"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/slot"
 )
@@ -164,7 +165,18 @@ func (tx *Tx) Put(name []byte, n *store.Content) {
 	tx.touched(name)
 }
 
-// NewBody makes the empty body of a collection for a key; see [Tx.Put].
+// NewList, NewSorted and NewBody make the empty body of a collection for a key;
+// see [Tx.Put].
+func (tx *Tx) NewList(name []byte, limit chain.Limit) *store.Body {
+	return tx.tableForWrite(tx.key(name).Slot).NewList(limit)
+}
+
+// NewSorted: see [Tx.NewList].
+func (tx *Tx) NewSorted(name []byte) *store.Body {
+	return tx.tableForWrite(tx.key(name).Slot).NewSorted()
+}
+
+// NewBody: see [Tx.NewList].
 func (tx *Tx) NewBody(name []byte) *store.Body { return tx.tableForWrite(tx.key(name).Slot).NewBody() }
 
 // Body gives the body of an entry that is Large, which was found under a key. It

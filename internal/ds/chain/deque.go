@@ -25,11 +25,6 @@ func (d *deque) insert(i int, n node) {
 		d.all[d.head+i] = n
 		return
 	}
-	if len(d.all) == cap(d.all) && d.head > d.len() {
-		// A queue: there is as much room in front.
-		copy(d.all, d.all[d.head:])
-		d.all, d.head = d.all[:d.len()], 0
-	}
 	d.all = slices.Insert(d.all, d.head+i, n)
 }
 

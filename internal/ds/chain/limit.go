@@ -35,3 +35,6 @@ func (l Limit) fits(bytes, count int) bool {
 func (l Limit) small(bytes, count int) bool {
 	return bytes <= l.Bytes*3/4 && (count <= l.Count*3/4 || bytes <= page.Size*3/4)
 }
+
+// Fits says whether a packed list of so many bytes and elements may be one node.
+func (l Limit) Fits(bytes, count int) bool { return l.fits(bytes, count) }

@@ -14,7 +14,7 @@
 // other pages without a change to their parents ([Tree.Leave]).
 //
 // A full node first gives to a neighbor, is then cut in halves, and at either
-// end of the tree is cut so that one side stays full: an entry takes about 16
+// end of the tree is cut so that one side stays full: an entry takes about 14
 // bytes after random inserts, and 12.2 after ascending or descending ones. A node
 // that gets small is merged with a neighbor or takes of it, so that nodes are at
 // least a quarter full, but for those at the two ends, which may hold one entry.

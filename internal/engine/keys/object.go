@@ -6,6 +6,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/internal/value"
 	"github.com/bowline-kv/bowline/resp"
 )
 
@@ -32,7 +33,11 @@ const embeddedMax = 44
 // encoding names a representation as Redis would have chosen it: clients and
 // tests look at it. How a value is kept here is another matter.
 func encoding(e store.Entry) string {
-	if e.Type != store.String {
+	switch e.Type {
+	case store.String:
+	case store.List:
+		return value.EncodingList(&e)
+	default:
 		return compactEncodings[e.Type]
 	}
 	if e.Raw || len(e.Value) > embeddedMax {

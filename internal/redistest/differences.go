@@ -1,0 +1,71 @@
+package redistest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// differencesPath is seen from the folder of a package, where its tests run.
+const differencesPath = "../../testdata/differences.json"
+
+// Differences say where Bowline and redis-server 7.0.15 differ. Every row has its
+// reason.
+type Differences struct {
+	About []string `json:"about"`
+	// Replies are commands whose replies are not compared byte by byte, and how
+	// they are instead.
+	Replies []struct {
+		Command string `json:"command"`
+		Compare string `json:"compare"`
+		Reason  string `json:"reason"`
+	} `json:"replies"`
+	// Commands are those of which COMMAND INFO says something else, in the fields
+	// named.
+	Commands []struct {
+		Command string   `json:"command"`
+		Fields  []string `json:"fields"`
+		Reason  string   `json:"reason"`
+	} `json:"commands"`
+	// Keys are requests in which COMMAND GETKEYS finds other keys.
+	Keys []struct {
+		Request string `json:"request"`
+		Reason  string `json:"reason"`
+	} `json:"keys"`
+	// Parameters are those of CONFIG GET that Redis does not list.
+	Parameters []struct {
+		Name   string `json:"name"`
+		Reason string `json:"reason"`
+	} `json:"parameters"`
+	// Values are those that CONFIG SET treats otherwise.
+	Values []ValueDifference `json:"values"`
+}
+
+// ValueDifference is about values of parameters. Names, Effect and Kind choose the
+// parameters; a name may end in '*'.
+type ValueDifference struct {
+	Names  []string `json:"names"`
+	Effect string   `json:"effect"`
+	Kind   string   `json:"kind"`
+	// Values are those concerned; none: all, with ExceptDefault all but the
+	// default.
+	Values        []string `json:"values"`
+	ExceptDefault bool     `json:"except_default"`
+	Reason        string   `json:"reason"`
+}
+
+// ReadDifferences reads the file.
+func ReadDifferences() (*Differences, error) {
+	content, err := os.ReadFile(differencesPath)
+	if err != nil {
+		return nil, fmt.Errorf("read differences: %w", err)
+	}
+	d := &Differences{}
+	rows := json.NewDecoder(bytes.NewReader(content))
+	rows.DisallowUnknownFields()
+	if err := rows.Decode(d); err != nil {
+		return nil, fmt.Errorf("parse %s: %w", differencesPath, err)
+	}
+	return d, nil
+}

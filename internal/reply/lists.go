@@ -1,0 +1,12 @@
+package reply
+
+// Errors of collections.
+const (
+	IndexOutOfRange = "ERR index out of range"
+	NumKeysPositive = "ERR numkeys should be greater than 0"
+	CountPositive   = "ERR count should be greater than 0"
+	PosRankZero     = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list"
+	PosRankRange    = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
+	PosCount        = "ERR COUNT can't be negative"
+	PosMaxLen       = "ERR MAXLEN can't be negative"
+)
