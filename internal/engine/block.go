@@ -15,7 +15,7 @@ type Wait struct {
 	Type store.Type
 	// Millis is for how long; 0: for ever.
 	Millis int64
-	// Scalar: who gives up answers with a null, and not with a null array.
+	// Scalar: where waiting is not possible the reply is a null, and not a null array.
 	Scalar bool
 }
 
@@ -28,17 +28,15 @@ func (c *Ctx) Block(w Wait) {
 		c.wait, c.blocked = w, true
 		return
 	}
-	w.GiveUp(c.W)
+	if w.Scalar {
+		c.W.Null()
+	} else {
+		c.W.NullArray()
+	}
 }
 
 // GiveUp writes the reply of a command that has waited long enough.
-func (w *Wait) GiveUp(to *resp.Writer) {
-	if w.Scalar {
-		to.Null()
-	} else {
-		to.NullArray()
-	}
-}
+func (w *Wait) GiveUp(to *resp.Writer) { to.NullArray() }
 
 // TakeBlocked says whether the handler that just ran called [Ctx.Block], and
 // with what.

@@ -39,6 +39,7 @@ type conn struct {
 	woken      chan struct{}
 	killed     atomic.Bool
 	delivering atomic.Bool // deliver runs, or is about to
+	ahead      atomic.Bool // readAhead waits, or is about to: wake has to end that
 }
 
 // The read buffer starts small, as most connections are idle, and grows with
@@ -176,6 +177,9 @@ func (c *conn) wake() {
 	case c.woken <- struct{}{}:
 	default: // it will look anyway
 	}
+	if c.ahead.Load() {
+		c.nc.SetReadDeadline(time.Unix(1, 0)) // ends its wait
+	}
 	// The caller may hold locks of the key space, so it can't write itself.
 	if c.delivering.CompareAndSwap(false, true) {
 		go c.deliver()
@@ -219,23 +223,6 @@ func (c *conn) waitHeld() bool {
 			return false
 		}
 	}
-}
-
-// waitResumed returns when a session that waits may be fed again; false when the
-// connection is to be closed. Meanwhile nothing is read, but messages are sent.
-func (c *conn) waitResumed(until int64) bool {
-	pause := max(time.Duration(until-c.p.o.Now().Mono), 0)
-	timer := time.NewTimer(min(pause, heldPoll))
-	defer timer.Stop()
-	c.mu.Unlock() // so that deliver can work
-	select {
-	case <-c.woken:
-	case <-timer.C:
-	}
-	c.mu.Lock()
-	c.now = c.p.o.Now()
-	c.s.TakeInbox()
-	return c.out.flush() && !c.killed.Load() && !c.p.stopping.Load()
 }
 
 // linger passes over what the client still sends. Closing a socket that holds
@@ -288,11 +275,11 @@ func growth(have, capacity, missing int) int {
 
 // consume runs what was received; false when the connection is to be closed.
 func (c *conn) consume() bool {
-	in := c.buf
+	at := 0 // where in c.buf, which may grow meanwhile
 	for more := true; more; {
 		var n int
-		n, more = c.cycle(in)
-		in = in[n:]
+		n, more = c.cycle(c.buf[at:])
+		at += n
 		if c.broken || !c.waitHeld() || c.s.Closing {
 			return false
 		}
@@ -303,6 +290,7 @@ func (c *conn) consume() bool {
 			more = true
 		}
 	}
+	in := c.buf[at:]
 	if len(in) == 0 && cap(c.buf) > readKept && !c.full {
 		c.buf = nil
 	} else if len(in) < len(c.buf) { // else a large command gathers where it is

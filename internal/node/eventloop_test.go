@@ -48,7 +48,7 @@ func TestInfoTellsWhatEventLoopsDo(t *testing.T) {
 		if cycles := number("eventloop_cycles") - before; cycles < 101 {
 			t.Errorf("%d cycles for 101 requests one after another", cycles)
 		}
-		whole, commands := number("eventloop_duration_sum"), number("eventloop_duration_cmd_sum")
+		commands, whole := number("eventloop_duration_cmd_sum"), number("eventloop_duration_sum")
 		if commands < 1 || commands > whole {
 			t.Errorf("%d us of %d us for commands", commands, whole)
 		}

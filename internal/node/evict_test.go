@@ -8,9 +8,10 @@ import (
 	"github.com/bowline-kv/bowline/internal/redistest"
 )
 
-// begin sends the beginning of a command with an argument of so many bytes.
+// begin sends the beginning of a command with an argument of so many bytes. It
+// may fail when the connection is closed meanwhile.
 func begin(c *redistest.Conn, bytes int) {
-	c.Write([]byte(fmt.Sprintf("*2\r\n$4\r\nECHO\r\n$%d\r\n%s", bytes+1, strings.Repeat("x", bytes))))
+	c.Net().Write([]byte(fmt.Sprintf("*2\r\n$4\r\nECHO\r\n$%d\r\n%s", bytes+1, strings.Repeat("x", bytes))))
 }
 
 func TestClientsThatTakeMostAreClosedWhenMemoryIsShort(t *testing.T) {
@@ -40,11 +41,11 @@ func TestClientsThatTakeMostAreClosedWhenMemoryIsShort(t *testing.T) {
 		for range 30 { // more than the system's buffers take
 			small.Send("GET", "big")
 		}
-		small.Send("EXEC")
+		small.Net().Write(redistest.Encode("EXEC"))
 		eventually(t, "the client that does not read is gone", func() bool { return infoField(t, admin, "evicted_clients") == "2" })
 		queued := dial(t, n)
 		expect(t, queued, "OK", "MULTI")
-		queued.Send("SET", "a", strings.Repeat("x", 3<<20))
+		queued.Net().Write(redistest.Encode("SET", "a", strings.Repeat("x", 3<<20))) // as in begin
 		eventually(t, "the client with the long transaction is gone", func() bool { return infoField(t, admin, "evicted_clients") == "3" })
 		expect(t, admin, "OK", "CONFIG", "RESETSTAT")
 		if got := infoField(t, admin, "evicted_clients"); got != "0" {

@@ -113,7 +113,7 @@ func TestSettingsOfConnectionsFollowConfigSet(t *testing.T) {
 			expect(t, admin, "OK", "CONFIG", "SET", "maxclients", "100", "client-output-buffer-limit", "normal 1mb 0 0")
 			expect(t, admin, "OK", "SET", "large", strings.Repeat("x", 1<<20))
 			for range 30 { // more than the system's buffers take
-				idle.Send("GET", "large")
+				idle.Net().Write(redistest.Encode("GET", "large")) // fails once the client is dropped
 			}
 			eventually(t, "the client that does not read is gone", func() bool {
 				return strings.Contains(fmt.Sprint(admin.Do("INFO", "stats")), "client_output_buffer_limit_disconnections:1\r\n")

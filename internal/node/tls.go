@@ -32,9 +32,11 @@ type keeper struct {
 	serves bool
 	now    atomic.Pointer[secure.Material] // nil: no TLS
 
-	mu     sync.Mutex         // one load at a time
+	loading sync.Mutex // one load at a time: held while files are read
+	failed  string     // what was logged of the last failure; guarded by loading
+
+	mu     sync.Mutex
 	status server.Certificate // guarded by mu
-	failed string             // what was logged of the last failure; guarded by mu
 }
 
 // errTLSUpdate is what a client is told; the reason, which may name files, stands
@@ -73,7 +75,7 @@ func newKeeper(cfg *config.Config, log *slog.Logger, serves bool) (*keeper, erro
 // wanted says whether any connection is by TLS.
 func (k *keeper) wanted() bool { return k.serves || k.cfg.Bool(config.TLSCluster) }
 
-// load reads the files; k.mu is held, or nobody else knows of k.
+// load reads the files; k.loading is held, or nobody else knows of k.
 func (k *keeper) load() (*secure.Material, error) {
 	text := k.cfg.String
 	return secure.Load(secure.Settings{
@@ -102,10 +104,12 @@ func listFiles(dir string) ([]string, error) {
 	return names, nil
 }
 
-// use makes new connections go by m; k.mu is held, or nobody else knows of k.
+// use makes new connections go by m; k.loading is held, or nobody else knows of k.
 func (k *keeper) use(m *secure.Material) {
 	k.now.Store(m)
 	k.failed = ""
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.status = server.Certificate{Serial: m.Serial, Expires: m.Expires, CAExpires: m.CAExpires, Loaded: time.Now(), Loads: k.status.Loads + 1, Failures: k.status.Failures}
 }
 
@@ -114,8 +118,8 @@ func (k *keeper) follow() error {
 	if !k.wanted() {
 		return nil
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.loading.Lock()
+	defer k.loading.Unlock()
 	m, err := k.load()
 	if err != nil {
 		k.log.Warn("TLS settings refused", "error", err)
@@ -128,8 +132,8 @@ func (k *keeper) follow() error {
 // check looks whether the files have changed. A pair that does not fit, as in the
 // moment between the copies of two files, changes nothing.
 func (k *keeper) check() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+	k.loading.Lock()
+	defer k.loading.Unlock()
 	now := k.now.Load()
 	if now == nil {
 		return
@@ -138,15 +142,22 @@ func (k *keeper) check() {
 	switch {
 	case err != nil && err.Error() != k.failed:
 		k.failed = err.Error()
-		k.status.Failures++
-		k.status.Failed = true
-		k.log.Warn("certificate not loaded again, the old one stays", "error", err, "expires", k.status.Expires)
+		k.note(func(c *server.Certificate) { c.Failed = true; c.Failures++ })
+		k.log.Warn("certificate not loaded again, the old one stays", "error", err, "expires", now.Expires)
 	case err == nil && m.Digest != now.Digest:
 		k.use(m)
 		k.log.Info("certificate loaded again", "serial", m.Serial, "expires", m.Expires)
 	case err == nil: // what was there before is back
-		k.failed, k.status.Failed = "", false
+		k.failed = ""
+		k.note(func(c *server.Certificate) { c.Failed = false })
 	}
+}
+
+// note changes what INFO tells.
+func (k *keeper) note(change func(c *server.Certificate)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	change(&k.status)
 }
 
 // watch checks the files until stop is closed.

@@ -27,7 +27,8 @@ var excluded = map[string]bool{"scan": true}
 func NewGenerator() *Generator {
 	g := &Generator{}
 	for s := range command.All() {
-		if s.State == command.Working && s.Parent == nil && s.Subcommands == nil && !excluded[s.Name] &&
+		// Commands that wait are played elsewhere: nobody is there to end the wait.
+		if s.Flags&command.FlagBlocking == 0 && s.State == command.Working && s.Parent == nil && s.Subcommands == nil && !excluded[s.Name] &&
 			(!excludedGroups[s.Group] || included[s.Name]) && inOracle(s.Since) {
 			g.specs = append(g.specs, s)
 		}
@@ -73,8 +74,6 @@ var (
 		"encoding string":        {"i8", "u8", "i64", "u63", "i1", "u1", "i5", "u13", "i33", "u64", "i0", "x", ""},
 		"index1 integer":         {"0", "1", "2", "16", "x"},
 		"index2 integer":         {"0", "1", "2", "-1", "99999999999"},
-		// Nobody else is there to end a wait.
-		"timeout double":         {"0.001", "0.01", "-1", "x", "1e30"},
 		"operation string":       {"AND", "OR", "XOR", "NOT", "and", "foo"},
 		"offset integer":         {"0", "1", "5", "7", "8", "31", "64", "100", "#0", "#1", "#3", "-1", "9223372036854775807", "x", ""},
 	}

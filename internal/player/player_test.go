@@ -93,7 +93,7 @@ func TestRandomProgramsAnswerAsRedis(t *testing.T) {
 	// The state at the end is compared too.
 	var state [][]string
 	for _, key := range someKeys {
-		state = append(state, []string{"TYPE", key}, []string{"GET", key}, []string{"PEXPIRETIME", key})
+		state = append(state, []string{"TYPE", key}, []string{"GET", key}, []string{"LRANGE", key, "0", "-1"}, []string{"PEXPIRETIME", key})
 	}
 	state = append(state, []string{"DBSIZE"}, []string{"KEYS", "*"})
 	for _, db := range []string{"1", "2", "3"} {

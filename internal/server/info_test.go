@@ -8,9 +8,6 @@ import (
 	gostrings "strings"
 
 	"github.com/bowline-kv/bowline/internal/command"
-	"github.com/bowline-kv/bowline/internal/engine/bitmaps"
-	"github.com/bowline-kv/bowline/internal/engine/keys"
-	"github.com/bowline-kv/bowline/internal/engine/strings"
 	"github.com/bowline-kv/bowline/internal/metrics"
 	"github.com/bowline-kv/bowline/internal/redistest"
 	"github.com/bowline-kv/bowline/internal/session"
@@ -33,9 +30,9 @@ func TestEveryWorkingCommandHasOneHandler(t *testing.T) {
 			handled[name]++
 		}
 	}
-	count(names(bitmaps.Handlers))
-	count(names(keys.Handlers))
-	count(names(strings.Handlers))
+	for _, family := range families {
+		count(names(family))
+	}
 	count(names(session.Handlers))
 	count(names(handlers))
 	count(names(keyHandlers))

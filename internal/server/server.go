@@ -141,6 +141,14 @@ type route struct {
 	short bool
 }
 
+// families are the handlers of the commands on keys.
+var families = []map[string]engine.Handler{
+	bitmaps.Handlers,
+	keys.Handlers,
+	lists.Handlers,
+	strings.Handlers,
+}
+
 // New makes a server that serves every slot itself, until it gets a map.
 func New(o Options) *Server {
 	srv := &Server{cfg: o.Config, space: o.Space, node: o.NodeID, process: o.Process, now: o.Now, started: o.Now()}
@@ -152,7 +160,7 @@ func New(o Options) *Server {
 	srv.registry = session.NewRegistry(srv)
 	srv.registry.OnRemove(srv.forget)
 	srv.registry.OnEvict(srv.noteEvicted)
-	for _, family := range []map[string]engine.Handler{bitmaps.Handlers, keys.Handlers, lists.Handlers, strings.Handlers} {
+	for _, family := range families {
 		for name, h := range family {
 			srv.route(name).keys = h
 		}

@@ -134,11 +134,11 @@ func lmpop(c *engine.Ctx, args engine.Args) {
 }
 
 func blmpop(c *engine.Ctx, args engine.Args) {
-	millis, ok := c.Timeout(args[1])
+	p, ok := parseMPop(c, args, 2)
 	if !ok {
 		return
 	}
-	if p, ok := parseMPop(c, args, 2); ok {
+	if millis, ok := c.Timeout(args[1]); ok {
 		p.run(c, engine.Wait{Keys: p.keys, Type: store.List, Millis: millis}, true)
 	}
 }
@@ -154,15 +154,15 @@ type mpop struct {
 // number at on; when ok is false the error was written.
 func parseMPop(c *engine.Ctx, args engine.Args, at int) (p mpop, ok bool) {
 	n, ok := resp.ParseInt(args[at])
-	if !ok || n < 1 || n > math.MaxInt32 {
+	if !ok || n < 1 {
 		c.Error(reply.NumKeysPositive)
 		return p, false
 	}
-	where := at + 1 + int(n)
-	if where >= len(args) {
+	if n >= int64(len(args)-at-1) {
 		c.Error(reply.Syntax)
 		return p, false
 	}
+	where := at + 1 + int(n)
 	p = mpop{keys: args[at+1 : where], count: -1}
 	if p.front, ok = side(args[where]); !ok {
 		c.Error(reply.Syntax)
