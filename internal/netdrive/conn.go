@@ -48,8 +48,9 @@ const (
 	readMin  = 512
 	readMax  = 64 << 10
 	readKept = 16 << 10 // a larger empty buffer is given back
-	// lastRead is the wait for bytes that should be there already.
-	lastRead = time.Millisecond
+	// lastRead is the wait for bytes that should be there already: with TLS they
+	// come in several reads, and a goroutine may have to wait for its turn.
+	lastRead = 20 * time.Millisecond
 )
 
 // cut closes the socket; the goroutine then ends by itself. Any goroutine may
