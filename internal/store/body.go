@@ -19,6 +19,10 @@ type Body struct {
 	Items *chain.Chain
 	// bytes is what the owning table counts for it.
 	bytes int64
+	// left is the choice of chunks of the pool that Order or Items have left, and
+	// leaving where they continue with the next one; see [page.Pool.Draining].
+	left    uint32
+	leaving int
 }
 
 // bodyOverhead is about the memory of a body and its table outside pages.
@@ -238,21 +242,38 @@ func (t *Table) stepBodies(budget *int) (more bool) {
 			return true
 		}
 	}
+	draining := t.pool.Draining()
+	leaves := draining != 0 && draining != t.sweep.bodiesLeft
 	for range min(bodiesPerStep, len(t.bodies)) {
+		if b := t.bodies[t.sweep.body]; b != nil && b.step(draining, *budget) {
+			return true // the next call goes on with it
+		}
 		if t.sweep.body++; t.sweep.body >= uint32(len(t.bodies)) {
-			t.sweep.body = 0
-		}
-		b := t.bodies[t.sweep.body]
-		if b == nil {
-			continue
-		}
-		if b.step(*budget) {
-			t.sweep.body-- // the next call goes on with it
-			return true
+			t.sweep.body, t.sweep.bodiesLeft = 0, draining
+			leaves = false
 		}
 	}
-	return false
+	return leaves && len(t.bodies) > 0
 }
 
-// step does background work on a collection; see [Table.Step].
-func (b *Body) step(budget int) (more bool) { return b.Members != nil && b.Members.Step(budget) }
+// step does background work on a collection; see [Table.Step]. draining is the
+// choice of chunks that the pool wants back.
+func (b *Body) step(draining uint32, budget int) (more bool) {
+	if b.Members != nil && b.Members.Step(budget) {
+		return true
+	}
+	if draining == 0 || draining == b.left {
+		return false
+	}
+	const cost = 4 // of looking at a node
+	switch {
+	case b.Items != nil:
+		b.leaving = b.Items.Leave(b.leaving, max(1, budget/cost))
+	case b.Order != nil:
+		b.leaving = b.Order.Leave(b.leaving, max(1, budget/cost))
+	}
+	if b.leaving == 0 {
+		b.left = draining
+	}
+	return b.leaving != 0
+}

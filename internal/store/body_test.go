@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bowline-kv/bowline/internal/ds/chain"
 	"github.com/bowline-kv/bowline/internal/page"
 )
 
@@ -301,4 +302,37 @@ func TestNextDueIsNeverLate(t *testing.T) {
 			t.Fatal("an empty table has a time")
 		}
 	})
+}
+
+// TestMemoryOfListsComesBack: nodes leave the chunks that the pool wants back.
+func TestMemoryOfListsComesBack(t *testing.T) {
+	table, pool := newTestTable(t.Cleanup)
+	element := bytes.Repeat([]byte("x"), 100)
+	for i := range 600 {
+		b := table.NewList(chain.LimitOf(-2))
+		for range 2000 {
+			b.Items.PushBack(element)
+		}
+		table.Put(keyFor(i%SlotsPerTable, numbered(i)), &Content{Type: List, Body: b})
+	}
+	full := pool.Stats().Mapped
+	for i := range 600 {
+		if i%10 != 0 {
+			table.Delete(keyFor(i%SlotsPerTable, numbered(i)))
+		}
+	}
+	for range 2000 {
+		table.Step(10_000)
+		pool.Trim()
+	}
+	if err := table.check(); err != nil {
+		t.Fatal(err)
+	}
+	if now := pool.Stats().Mapped; now > full*4/10 {
+		t.Errorf("%d of %d bytes are held", now, full)
+	}
+	e, _ := table.Get(keyFor(0, numbered(0)))
+	if items := table.Body(&e).Items; items.Len() != 2000 || !items.Get(items.At(1234)).Equal(element) {
+		t.Error("a list was changed by moving")
+	}
 }

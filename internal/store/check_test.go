@@ -110,6 +110,9 @@ func (b *Body) check() error {
 	if b.bytes != b.Bytes() {
 		return fmt.Errorf("takes %d bytes, counted %d", b.Bytes(), b.bytes)
 	}
+	if b.Members == nil {
+		return nil
+	}
 	return b.Members.check()
 }
 

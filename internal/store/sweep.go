@@ -7,7 +7,8 @@ type sweep struct {
 	slab    uint32
 	segment uint32
 	large   uint32
-	body    uint32
+	// body is the next one, and bodiesLeft the choice of chunks that all have left.
+	body, bodiesLeft uint32
 	// pass: a pass over all pages is on its way.
 	pass bool
 	// left is the choice of chunks that the last pass left; see page.Pool.Draining.
@@ -27,7 +28,7 @@ func (t *Table) Step(budget int) (more bool) {
 		if (draining == 0 || draining == t.sweep.left) && !t.wasteful() {
 			return false
 		}
-		t.sweep = sweep{pass: true, left: draining, body: t.sweep.body}
+		t.sweep = sweep{pass: true, left: draining, body: t.sweep.body, bodiesLeft: t.sweep.bodiesLeft}
 	}
 	for budget > 0 {
 		switch {

@@ -50,7 +50,7 @@ func (l *List) Content() (packed []byte, body *store.Body) { return l.packed, l.
 // Fits says whether a list with so many more elements, of so many bytes
 // together, may still be packed. A large one does not become packed by that.
 func (l *List) Fits(limit chain.Limit, count, bytes int) bool {
-	return l.body != nil || limit.Fits(l.bytes()+listpackExtra+bytes, l.Len()+count)
+	return l.body != nil || limit.Packed(l.bytes()+listpackExtra+bytes, l.Len()+count)
 }
 
 // bytes is the size of the elements of a packed list.

@@ -36,5 +36,6 @@ func (l Limit) small(bytes, count int) bool {
 	return bytes <= l.Bytes*3/4 && (count <= l.Count*3/4 || bytes <= page.Size*3/4)
 }
 
-// Fits says whether a packed list of so many bytes and elements may be one node.
-func (l Limit) Fits(bytes, count int) bool { return l.fits(bytes, count) }
+// Packed says whether a list of so many bytes and elements may be packed: the
+// limit to the letter.
+func (l Limit) Packed(bytes, count int) bool { return bytes <= l.Bytes && count <= l.Count }
