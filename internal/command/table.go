@@ -3252,7 +3252,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Deletes fields of a hash",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field", Type: "string", KeySpec: -1,
@@ -3300,7 +3300,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Tells whether a hash has a field",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field", Type: "string", KeySpec: -1},
@@ -3317,7 +3317,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "7.4.0",
 		Summary:    "Sets how many seconds fields have left",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "seconds", Type: "integer", KeySpec: -1},
@@ -3360,7 +3360,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "7.4.0",
 		Summary:    "Sets the second at which fields end",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "unix-time-seconds", Type: "unix-time", KeySpec: -1},
@@ -3403,7 +3403,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "7.4.0",
 		Summary:    "Tells the second at which fields end",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "fields", Type: "block", KeySpec: -1,
@@ -3428,7 +3428,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Reads a field of a hash",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field", Type: "string", KeySpec: -1},
@@ -3446,7 +3446,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Reads all fields and values of a hash",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -3462,7 +3462,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "8.0.0",
 		Summary:    "Reads fields of a hash and deletes them",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "fields", Type: "block", KeySpec: -1,
@@ -3487,7 +3487,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "8.0.0",
 		Summary:    "Reads fields of a hash and changes when they end",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "expiration", Type: "oneof", KeySpec: -1,
@@ -3532,7 +3532,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Adds to an integer in a field",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field", Type: "string", KeySpec: -1},
@@ -3550,7 +3550,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.6.0",
 		Summary:    "Adds to a decimal number in a field",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field", Type: "string", KeySpec: -1},
@@ -3569,7 +3569,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Names the fields of a hash",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -3585,7 +3585,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Counts the fields of a hash",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -3601,7 +3601,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Reads several fields of a hash",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field", Type: "string", KeySpec: -1,
@@ -3623,7 +3623,7 @@ var table = [Count]Spec{
 		DocFlags:        []string{"deprecated"},
 		DeprecatedSince: "4.0.0",
 		ReplacedBy:      "HSET",
-		Locks:           LocksKeys, State: Planned,
+		Locks:           LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field_value", Type: "block", KeySpec: -1,
@@ -3646,7 +3646,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "7.4.0",
 		Summary:    "Lets fields live without end",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "fields", Type: "block", KeySpec: -1,
@@ -3671,7 +3671,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "7.4.0",
 		Summary:    "Sets how many milliseconds fields have left",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "milliseconds", Type: "integer", KeySpec: -1},
@@ -3714,7 +3714,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "7.4.0",
 		Summary:    "Sets the millisecond at which fields end",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "unix-time-milliseconds", Type: "unix-time", KeySpec: -1},
@@ -3757,7 +3757,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "7.4.0",
 		Summary:    "Tells the millisecond at which fields end",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "fields", Type: "block", KeySpec: -1,
@@ -3783,7 +3783,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "7.4.0",
 		Summary:    "Tells how many milliseconds fields have left",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "fields", Type: "block", KeySpec: -1,
@@ -3809,7 +3809,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "6.2.0",
 		Summary:    "Picks fields of a hash at random",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "options", Type: "block", KeySpec: -1,
@@ -3836,7 +3836,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.8.0",
 		Summary:    "Walks through a hash",
 		Complexity: "O(1) per call",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "cursor", Type: "integer", KeySpec: -1},
@@ -3866,7 +3866,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Writes fields of a hash",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field_value", Type: "block", KeySpec: -1,
@@ -3889,7 +3889,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "8.0.0",
 		Summary:    "Writes fields of a hash together with when they end",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "condition", Type: "oneof", KeySpec: -1,
@@ -3949,7 +3949,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Writes a field that is not there yet",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field", Type: "string", KeySpec: -1},
@@ -3967,7 +3967,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "3.2.0",
 		Summary:    "Gives the length of a field's value",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "field", Type: "string", KeySpec: -1},
@@ -3985,7 +3985,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "7.4.0",
 		Summary:    "Tells how many seconds fields have left",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "fields", Type: "block", KeySpec: -1,
@@ -4011,7 +4011,7 @@ var table = [Count]Spec{
 		Group: "hash", Since: "2.0.0",
 		Summary:    "Lists the values of a hash",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -5619,7 +5619,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Adds members to a set",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "member", Type: "string", KeySpec: -1,
@@ -5673,7 +5673,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Counts the members of a set",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -5806,7 +5806,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Subtracts sets from the first one",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0,
 				Flags: []string{"multiple"},
@@ -5825,7 +5825,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Subtracts sets from the first one and stores the rest",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "destination", Type: "key", KeySpec: 0},
 			{Name: "key", Type: "key", KeySpec: 1,
@@ -6373,7 +6373,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Finds the members that all sets share",
 		Complexity: "O(N*M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0,
 				Flags: []string{"multiple"},
@@ -6390,7 +6390,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "7.0.0",
 		Summary:    "Counts the members that all sets share",
 		Complexity: "O(N*M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
 			{Name: "key", Type: "key", KeySpec: 0,
@@ -6414,7 +6414,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Stores the members that all sets share",
 		Complexity: "O(N*M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "destination", Type: "key", KeySpec: 0},
 			{Name: "key", Type: "key", KeySpec: 1,
@@ -6433,7 +6433,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Tells whether a set has a member",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "member", Type: "string", KeySpec: -1},
@@ -6537,7 +6537,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Lists the members of a set",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -6553,7 +6553,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "6.2.0",
 		Summary:    "Tells which members a set has",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "member", Type: "string", KeySpec: -1,
@@ -6573,7 +6573,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Moves a member to another set",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "source", Type: "key", KeySpec: 0},
 			{Name: "destination", Type: "key", KeySpec: 1},
@@ -6695,7 +6695,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Takes members out of a set at random",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "count", Type: "integer", KeySpec: -1,
@@ -6733,7 +6733,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Picks members of a set at random",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "count", Type: "integer", KeySpec: -1,
@@ -6753,7 +6753,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Removes members of a set",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "member", Type: "string", KeySpec: -1,
@@ -6773,7 +6773,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "2.8.0",
 		Summary:    "Walks through a set",
 		Complexity: "O(1) per call",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "cursor", Type: "integer", KeySpec: -1},
@@ -6868,7 +6868,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Unites sets",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0,
 				Flags: []string{"multiple"},
@@ -6887,7 +6887,7 @@ var table = [Count]Spec{
 		Group: "set", Since: "1.0.0",
 		Summary:    "Unites sets and stores the outcome",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "destination", Type: "key", KeySpec: 0},
 			{Name: "key", Type: "key", KeySpec: 1,

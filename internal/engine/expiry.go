@@ -34,8 +34,8 @@ func UnitOption(arg []byte) (Unit, bool) {
 	return 0, false
 }
 
-// absolute converts an amount to unix milliseconds; false when it overflows.
-func (u Unit) absolute(n, now int64) (int64, bool) {
+// Absolute converts an amount to unix milliseconds, at now in the same unit; false when it overflows.
+func (u Unit) Absolute(n, now int64) (int64, bool) {
 	if u == Seconds || u == SecondsAt {
 		if n > math.MaxInt64/1000 || n < math.MinInt64/1000 {
 			return 0, false
@@ -60,7 +60,7 @@ func (c *Ctx) ExpireAt(arg []byte, u Unit) (at int64, ok bool) {
 		return 0, false
 	}
 	if n > 0 {
-		if at, ok = u.absolute(n, c.Now); ok {
+		if at, ok = u.Absolute(n, c.Now); ok {
 			return at, true
 		}
 	}
@@ -76,7 +76,7 @@ func (c *Ctx) ExpireAtSigned(arg []byte, u Unit) (at int64, ok bool) {
 		c.Error(reply.NotInteger)
 		return 0, false
 	}
-	if at, ok = u.absolute(n, c.Now); !ok {
+	if at, ok = u.Absolute(n, c.Now); !ok {
 		c.Error(reply.InvalidExpire(c.Name))
 	}
 	return at, ok

@@ -15,6 +15,7 @@ var ranks = map[string]int{
 	"internal/ds/intset": 1,
 	"internal/ds/tree":   2,
 	"internal/ds/chain":  2,
+	"internal/rdb":       3,
 
 	"internal/command":  3,
 	"internal/topology": 3,
@@ -29,8 +30,10 @@ var ranks = map[string]int{
 
 	"internal/engine":         6,
 	"internal/engine/bitmaps": 7,
+	"internal/engine/hashes":  7,
 	"internal/engine/keys":    7,
 	"internal/engine/lists":   7,
+	"internal/engine/sets":    7,
 	"internal/engine/strings": 7,
 	"internal/session":        7,
 	"internal/netdrive":       8,

@@ -32,6 +32,10 @@ const (
 	SameKind
 	// StricterError: ours may be an error where the other is none, or another one.
 	StricterError
+	// Shape: errors exactly, else the same type, with as many elements.
+	Shape
+	// ErrorsOnly: errors exactly, else anything of the same type.
+	ErrorsOnly
 	// Ignored: replies that can't be the same.
 	Ignored
 )
@@ -40,6 +44,7 @@ const (
 var comparisons = map[string]Comparison{
 	"unordered": Unordered, "near-seconds": NearSeconds, "near-milliseconds": NearMillis, "code-only": CodeOnly,
 	"hello": HelloMap, "same-kind": SameKind, "stricter-error": StricterError, "ignored": Ignored,
+	"shape": Shape, "errors-only": ErrorsOnly,
 }
 
 // rules are the commands whose replies are not compared exactly, in lower case.
@@ -92,6 +97,18 @@ func (c Comparison) Same(want, got []byte) bool {
 		}
 	case SameKind:
 		return want[0] == got[0] && bytes.HasPrefix(want, []byte("$-1")) == bytes.HasPrefix(got, []byte("$-1"))
+	case Shape:
+		if want[0] == '*' || want[0] == '~' {
+			return bytes.Equal(firstLine(want), firstLine(got))
+		}
+		if want[0] == '$' {
+			return SameKind.Same(want, got)
+		}
+	case ErrorsOnly:
+		// Since 7.2 cursors that are no plain numbers are refused.
+		if want[0] != '-' || bytes.HasPrefix(got, []byte("-ERR invalid cursor")) {
+			return want[0] == got[0] || bytes.HasPrefix(got, []byte("-ERR invalid cursor"))
+		}
 	case StricterError:
 		if got[0] == '-' {
 			return true

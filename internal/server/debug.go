@@ -2,8 +2,6 @@ package server
 
 import (
 	"bytes"
-	"crypto/sha1"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -195,59 +193,6 @@ func (w *Worker) ask(id command.ID, key []byte) string {
 	w.srv.routes[id].keys(&w.ctx, [][]byte{nil, nil, key})
 	w.ctx.W = out
 	return strings.TrimSuffix(string(answer.B), "\r\n")
-}
-
-// digest of a value. Like Redis's it is for comparing states with each other.
-func digest(parts ...[]byte) (sum [sha1.Size]byte) {
-	h := sha1.New()
-	for _, p := range parts {
-		fmt.Fprintf(h, "%d:", len(p))
-		h.Write(p)
-	}
-	h.Sum(sum[:0])
-	return sum
-}
-
-func valueDigest(e store.Entry) [sha1.Size]byte {
-	expires := "lasting"
-	if e.ExpireAt != 0 {
-		expires = "expiring"
-	}
-	return digest([]byte(e.Type.String()), e.Value, []byte(expires))
-}
-
-func debugDigestValue(w *Worker, s *session.Session, args [][]byte) {
-	s.W.Array(len(args))
-	for _, name := range args {
-		w.withKey(s, name, func(e store.Entry, ok bool) {
-			var sum [sha1.Size]byte
-			if ok {
-				sum = valueDigest(e)
-			}
-			s.W.Simple(hex.EncodeToString(sum[:]))
-		})
-	}
-}
-
-// debugDigest does not depend on the order of keys; no keys have the digest 0.
-func debugDigest(w *Worker, s *session.Session, _ [][]byte) {
-	var all [sha1.Size]byte
-	if !w.inExec {
-		w.ctx.LockAll()
-		defer w.ctx.Unlock()
-	}
-	db := w.ctx.DB
-	defer func() { w.ctx.DB = db }()
-	for w.ctx.DB = range w.srv.space.Databases() {
-		w.ctx.Each(func(key []byte, e store.Entry) {
-			value := valueDigest(e)
-			one := digest([]byte(strconv.Itoa(w.ctx.DB)), key, value[:])
-			for i := range all {
-				all[i] ^= one[i]
-			}
-		})
-	}
-	s.W.Simple(hex.EncodeToString(all[:]))
 }
 
 func debugTables(w *Worker, s *session.Session, args [][]byte) {

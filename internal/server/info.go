@@ -205,6 +205,7 @@ func (srv *Server) aboutData() map[string]source {
 		"lazyfree_pending_objects":      numberSource(srv.space.Dropped),
 		"expire_cycle_cpu_milliseconds": numberSource(func() int64 { return srv.rates.expireNanos.Load() / 1e6 }),
 		"rdb_changes_since_last_save":   countSource(func(o *occasion) int64 { return int64(o.Stats.Changes) }),
+		"expired_subkeys":               countSource(func(o *occasion) int64 { return int64(o.Stats.Fields) }),
 		"expired_keys":                  countSource(func(o *occasion) int64 { return int64(o.Stats.Expired) }),
 		"evicted_keys":                  countSource(func(o *occasion) int64 { return int64(o.Stats.Evicted) }),
 		"keyspace_hits":                 countSource(func(o *occasion) int64 { return int64(o.Stats.Hits) }),

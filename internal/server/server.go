@@ -10,8 +10,10 @@ import (
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/engine/bitmaps"
+	"github.com/bowline-kv/bowline/internal/engine/hashes"
 	"github.com/bowline-kv/bowline/internal/engine/keys"
 	"github.com/bowline-kv/bowline/internal/engine/lists"
+	"github.com/bowline-kv/bowline/internal/engine/sets"
 	"github.com/bowline-kv/bowline/internal/engine/strings"
 	"github.com/bowline-kv/bowline/internal/metrics"
 	"github.com/bowline-kv/bowline/internal/netdrive"
@@ -144,8 +146,10 @@ type route struct {
 // families are the handlers of the commands on keys.
 var families = []map[string]engine.Handler{
 	bitmaps.Handlers,
+	hashes.Handlers,
 	keys.Handlers,
 	lists.Handlers,
+	sets.Handlers,
 	strings.Handlers,
 }
 

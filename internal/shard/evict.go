@@ -229,14 +229,14 @@ func (tx *Tx) lookForCandidates(m *Memory) {
 			}
 			score := m.score(e, tx.Now)
 			if m.Policy.random() {
-				score = int64(tx.random() >> 1)
+				score = int64(tx.Random() >> 1)
 			}
 			tx.space.candidates.add(candidate{score, sh, i, db, string(k.Name)})
 		}
 		if m.Policy.volatile() {
-			t.SampleExpiring(tx.random(), m.Samples, see)
+			t.SampleExpiring(tx.Random(), m.Samples, see)
 		} else {
-			t.Sample(tx.random(), m.Samples, see)
+			t.Sample(tx.Random(), m.Samples, see)
 		}
 	}
 }
@@ -252,7 +252,7 @@ func (tx *Tx) chooseStripe() (*Shard, int) {
 	if total == 0 {
 		return nil, 0
 	}
-	at := int64(tx.random() % uint64(total))
+	at := int64(tx.Random() % uint64(total))
 	for _, sh := range tx.space.shards {
 		for i := range sh.stripes {
 			if at -= sh.stripes[i].published.Load(); at < 0 {
@@ -289,8 +289,8 @@ func (tx *Tx) evict(m *Memory, c candidate) bool {
 	return true
 }
 
-// random gives the next number of the Tx's own sequence.
-func (tx *Tx) random() uint64 {
+// Random gives the next number of the Tx's own sequence.
+func (tx *Tx) Random() uint64 {
 	tx.dice += 0x9e3779b97f4a7c15
 	x := tx.dice
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -68,7 +68,7 @@ func (tx *Tx) use(k store.Key, e store.Entry) {
 	m := tx.space.memory.Load()
 	random := uint64(0)
 	if m.Policy.often() {
-		random = tx.random()
+		random = tx.Random()
 	}
 	if access := m.used(e.Access, tx.Now, random); access != e.Access {
 		tx.table(k.Slot).Touch(e, access)
@@ -190,6 +190,19 @@ func (tx *Tx) Changed(name []byte, b *store.Body) {
 	k := tx.key(name)
 	tx.table(k.Slot).Account(k, b)
 	tx.touched(name)
+}
+
+// WakeAt is [store.Table.WakeAt] of an entry that was found under a key.
+func (tx *Tx) WakeAt(name []byte, e *store.Entry) int64 {
+	return tx.table(tx.key(name).Slot).WakeAt(e)
+}
+
+// ChangedFields is Changed for a hash with fields that expire, the first of them at
+// wakeAt.
+func (tx *Tx) ChangedFields(name []byte, b *store.Body, wakeAt int64) {
+	k := tx.key(name)
+	tx.table(k.Slot).Wake(k, wakeAt)
+	tx.Changed(name, b)
 }
 
 // Pin keeps a large value that a lookup has just found beyond the lock; false

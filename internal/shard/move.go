@@ -127,7 +127,7 @@ func (tx *Tx) RandomKey() ([]byte, bool) {
 		if !ok {
 			return nil, false
 		}
-		k, _ := t.RandomKey(tx.random())
+		k, _ := t.RandomKey(tx.Random())
 		if e, _ := t.Get(k); !e.Expired(tx.Now) {
 			return k.Name, true
 		}
@@ -147,7 +147,7 @@ func (tx *Tx) randomTable() (*store.Table, bool) {
 	if n == 0 {
 		return nil, false
 	}
-	at := int(tx.random() % uint64(n))
+	at := int(tx.Random() % uint64(n))
 	for _, sh := range tx.space.shards {
 		for i := range sh.stripes {
 			if t := sh.stripes[i].tables[tx.DB]; t != nil {

@@ -47,6 +47,7 @@ func (tx *Tx) Overview() *Overview {
 		o.Stats.Hits += st.stats.Hits
 		o.Stats.Misses += st.stats.Misses
 		o.Stats.Expired += st.stats.Expired
+		o.Stats.Fields += st.stats.Fields
 		o.Stats.Evicted += st.stats.Evicted
 		o.Stats.Changes += st.stats.Changes
 		for db, t := range st.tables {

@@ -81,6 +81,7 @@ type Stats struct {
 	Hits    uint64 // reads that found their key
 	Misses  uint64 // reads that did not
 	Expired uint64 // keys deleted because their time was over
+	Fields  uint64 // fields of hashes deleted because their time was over
 	Evicted uint64 // keys deleted because memory was short
 	Changes uint64 // effects emitted
 }

@@ -33,7 +33,8 @@ type Tx struct {
 	effects []byte
 	changes uint64
 	moved   []byte // a value on its way; see CopyRecord
-	dice    uint64 // see random
+	name    []byte // of a key that is being changed
+	dice    uint64 // see Random
 	// positions are what the reply depends on, at most one a shard.
 	positions []Position
 }

@@ -238,6 +238,9 @@ func (t *Table) Get(k Key) (e Entry, ok bool) {
 	return e, true
 }
 
+// Has says whether there is a key, whether or not its time is over.
+func (t *Table) Has(k Key) bool { return t.find(&k).ref != 0 }
+
 // Delete removes a key; false when there is no such key. The name may be the
 // table's own.
 func (t *Table) Delete(k Key) bool {

@@ -28,6 +28,12 @@ type Element struct {
 	isInt bool
 }
 
+// String is an element that is a view of v, whatever it spells.
+func String(v []byte) Element { return Element{str: v} }
+
+// Int is an element that is an integer.
+func Int(n int64) Element { return Element{num: n, isInt: true} }
+
 // Int gives the integer; false when the element is a string.
 func (e Element) Int() (int64, bool) { return e.num, e.isInt }
 
@@ -41,6 +47,15 @@ func (e Element) AppendTo(dst []byte) []byte {
 		return resp.AppendInt(dst, e.num)
 	}
 	return append(dst, e.str...)
+}
+
+// Len is the length of the value as text.
+func (e Element) Len() int {
+	if !e.isInt {
+		return len(e.str)
+	}
+	var digits [20]byte
+	return len(resp.AppendInt(digits[:0], e.num))
 }
 
 // Equal says whether the value as text is v.

@@ -120,8 +120,11 @@ func (p Pack) Prepend(v []byte) Pack { return p.Insert(countBytes, v) }
 // Replace gives the element at pos another value; pos stays valid.
 func (p Pack) Replace(pos int, v []byte) Pack {
 	it := ItemOf(v)
-	return p.write(pos, Next(p, pos)-pos, &it)
+	return p.ReplaceItem(pos, &it)
 }
+
+// ReplaceItem is Replace for a value that is ready.
+func (p Pack) ReplaceItem(pos int, it *Item) Pack { return p.write(pos, Next(p, pos)-pos, it) }
 
 // write puts an element in the place of old bytes at pos.
 func (p Pack) write(pos, old int, it *Item) Pack {

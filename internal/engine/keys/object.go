@@ -37,6 +37,10 @@ func encoding(e store.Entry) string {
 	case store.String:
 	case store.List:
 		return value.EncodingList(&e)
+	case store.Set:
+		return value.EncodingSet(&e)
+	case store.Hash:
+		return value.EncodingHash(&e)
 	default:
 		return compactEncodings[e.Type]
 	}
@@ -51,7 +55,7 @@ func encoding(e store.Entry) string {
 
 // compactEncodings are what Redis calls a value of few and short elements.
 var compactEncodings = map[store.Type]string{
-	store.List: "listpack", store.Set: "listpack", store.ZSet: "listpack", store.Hash: "listpack", store.Stream: "stream",
+	store.ZSet: "listpack", store.Stream: "stream",
 }
 
 // Redis lets keys share the values 0 to 9999, and says so by this number.

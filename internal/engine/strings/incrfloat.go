@@ -1,24 +1,11 @@
 package strings
 
 import (
-	"bytes"
 	"math/big"
-	"strconv"
-	"strings"
 
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/shard"
-)
-
-// Redis adds in the 80-bit format of x87, whose fraction has 64 bits, and
-// prints 17 digits after the point without trailing zeros. A big.Float of that
-// precision gives the same digits on every machine.
-const (
-	extendedBits = 64
-	// extendedExponent is the first power of two that the format can't hold.
-	extendedExponent = 16384
-	floatDigits      = 17
 )
 
 func incrByFloat(c *engine.Ctx, args engine.Args) {
@@ -27,74 +14,27 @@ func incrByFloat(c *engine.Ctx, args engine.Args) {
 	if !ok {
 		return
 	}
-	sum := new(big.Float).SetPrec(extendedBits)
+	sum := new(big.Float)
 	if found {
-		if sum, ok = parseExtended(e.Value); !ok {
+		if sum, ok = engine.ParseExtended(e.Value); !ok {
 			c.Error(reply.NotFloat)
 			return
 		}
 	}
-	delta, ok := parseExtended(args[2])
+	delta, ok := engine.ParseExtended(args[2])
 	if !ok {
 		c.Error(reply.NotFloat)
 		return
 	}
-	if !sum.IsInf() && !delta.IsInf() {
-		sum.Add(sum, delta)
-	}
-	if sum.IsInf() || delta.IsInf() || sum.MantExp(nil) > extendedExponent {
+	if sum, ok = engine.AddExtended(sum, delta); !ok {
 		c.Error(reply.NaNOrInfinity)
 		return
 	}
-	digits := appendExtended(c.Scratch(), sum)
+	digits := engine.AppendExtended(c.Scratch(), sum)
 	c.KeepScratch(digits)
 	c.SetString(key, digits, e.ExpireAt)
 	// The sum travels, not the addition: another machine must not round again.
 	c.EmitSet(key, digits, e.ExpireAt)
 	c.Notify(shard.NotifyString, "incrbyfloat", key)
 	c.W.Bulk(digits)
-}
-
-// floatTextMax is the longest number that is accepted, in bytes.
-const floatTextMax = 5 << 10
-
-// parseExtended reads what C's strtold reads, but for spaces and NaN.
-func parseExtended(b []byte) (*big.Float, bool) {
-	if len(b) == 0 || len(b) >= floatTextMax || bytes.IndexByte(b, '_') >= 0 {
-		return nil, false
-	}
-	s := string(b)
-	base := 10
-	if digits := strings.TrimLeft(s, "+-"); len(digits) > 1 && (digits[:2] == "0x" || digits[:2] == "0X") {
-		base = 0
-		if !strings.ContainsAny(s, "pP") {
-			s += "p0"
-		}
-	}
-	// ParseFloat judges the syntax; a value out of its range may fit here.
-	f64, err := strconv.ParseFloat(s, 64)
-	if err != nil && err.(*strconv.NumError).Err != strconv.ErrRange || f64 != f64 {
-		return nil, false
-	}
-	if strings.ContainsAny(s, "iI") { // infinity
-		return new(big.Float).SetInf(f64 < 0), true
-	}
-	f, _, err := big.ParseFloat(s, base, extendedBits, big.ToNearestEven)
-	if err != nil || f.MantExp(nil) > extendedExponent {
-		return nil, false
-	}
-	return f, true
-}
-
-func appendExtended(dst []byte, f *big.Float) []byte {
-	start := len(dst)
-	dst = f.Append(dst, 'f', floatDigits)
-	if bytes.IndexByte(dst[start:], '.') >= 0 {
-		dst = bytes.TrimRight(dst, "0")
-		dst = bytes.TrimSuffix(dst, []byte("."))
-	}
-	if string(dst[start:]) == "-0" {
-		dst = append(dst[:start], '0')
-	}
-	return dst
 }

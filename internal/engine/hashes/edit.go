@@ -1,0 +1,106 @@
+package hashes
+
+import (
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/engine"
+	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/internal/value"
+)
+
+// edit is a hash that a command changes.
+type edit struct {
+	value.Hash
+	c     *engine.Ctx
+	key   []byte
+	limit value.HashLimit
+	at    int64 // when the key expires
+	found bool
+	large bool // it was large when it was found
+	timed bool // it had fields that expire
+}
+
+// read finds a hash for reading. When ok is false the error was written; a
+// missing hash is empty.
+func read(c *engine.Ctx, key []byte) (h value.Hash, found, ok bool) {
+	e, found, ok := c.Read(key, store.Hash)
+	if found && ok {
+		h = viewOf(c, key, &e)
+	}
+	return h, found, ok
+}
+
+func viewOf(c *engine.Ctx, key []byte, e *store.Entry) value.Hash {
+	if !e.Large() {
+		return value.HashOf(e, nil, c.Now, 0)
+	}
+	wakeAt := int64(0)
+	if e.Timed {
+		wakeAt = c.WakeAt(key, e)
+	}
+	return value.HashOf(e, c.Body(key, e), c.Now, wakeAt)
+}
+
+// open finds a hash for a change; see read. A packed one is copied when
+// [edit.change] is called.
+func open(c *engine.Ctx, key []byte) (ed edit, ok bool) {
+	e, found, ok := c.Write(key, store.Hash)
+	if !ok {
+		return ed, false
+	}
+	ed = edit{Hash: value.NewHash(c.Now), c: c, key: key, found: found}
+	if found {
+		ed.Hash, ed.at, ed.large, ed.timed = viewOf(c, key, &e), e.ExpireAt, e.Large(), e.Timed
+	}
+	return ed, true
+}
+
+// change is to be called before the first change.
+func (ed *edit) change() { ed.prepare(false) }
+
+// changeTimes is change for one that gives fields times.
+func (ed *edit) changeTimes() { ed.prepare(true) }
+
+func (ed *edit) prepare(timed bool) {
+	ed.limit = value.HashLimit{
+		Entries: int(ed.c.Config.Int(config.HashMaxListpackEntries)),
+		Value:   int(ed.c.Config.Int(config.HashMaxListpackValue)),
+	}
+	ed.Own(ed.c.Scratch(), timed)
+}
+
+// grow makes the hash large, if it is not.
+func (ed *edit) grow() {
+	if !ed.Large() {
+		ed.Grow(ed.c.NewBody(ed.key))
+	}
+}
+
+// set gives a field a value, and makes the hash large if it does not fit. The
+// field's time stays if keep. added says that the field is new.
+func (ed *edit) set(field, v []byte, keep bool) (added bool) {
+	added, fits := ed.Set(field, v, keep, ed.limit)
+	if !fits {
+		ed.grow()
+		added, _ = ed.Set(field, v, keep, ed.limit)
+	}
+	return added
+}
+
+// save gives the key what the hash has become.
+func (ed *edit) save() {
+	c := ed.c
+	packed, body, wakeAt := ed.Content()
+	if packed != nil {
+		c.KeepScratch(packed)
+	}
+	switch {
+	case ed.Drained():
+		c.Empty(ed.key)
+	case !ed.large || ed.timed != (wakeAt != 0):
+		c.Put(ed.key, &store.Content{Type: store.Hash, Value: packed, Body: body, ExpireAt: ed.at, WakeAt: wakeAt})
+	case ed.timed:
+		c.ChangedFields(ed.key, body, wakeAt)
+	default:
+		c.Changed(ed.key, body)
+	}
+}

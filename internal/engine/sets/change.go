@@ -1,0 +1,87 @@
+package sets
+
+import (
+	"bytes"
+
+	"github.com/bowline-kv/bowline/internal/engine"
+	"github.com/bowline-kv/bowline/internal/shard"
+)
+
+func sadd(c *engine.Ctx, args engine.Args) {
+	ed, ok := open(c, args[1])
+	if !ok {
+		return
+	}
+	n := int64(0)
+	ed.change()
+	for _, v := range args[2:] {
+		if ed.add(v) {
+			n++
+		}
+	}
+	if n > 0 {
+		ed.save()
+		c.Emit(args...)
+		c.Notify(shard.NotifySet, "sadd", args[1])
+	}
+	c.W.Int(n)
+}
+
+func srem(c *engine.Ctx, args engine.Args) {
+	ed, ok := open(c, args[1])
+	if !ok {
+		return
+	}
+	n := int64(0)
+	if ed.found {
+		ed.change()
+		for _, v := range args[2:] {
+			if ed.Remove(v) {
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		c.Emit(args...)
+		c.Notify(shard.NotifySet, "srem", args[1])
+		ed.save()
+	}
+	c.W.Int(n)
+}
+
+func smove(c *engine.Ctx, args engine.Args) {
+	src, dst, v := args[1], args[2], args[3]
+	from, ok := open(c, src)
+	if !ok {
+		return
+	}
+	if !from.found {
+		c.W.Int(0)
+		return
+	}
+	to, ok := open(c, dst)
+	if !ok {
+		return
+	}
+	from.again() // looking for the other may have changed the table
+	switch {
+	case !from.Has(v):
+		c.W.Int(0)
+		return
+	case bytes.Equal(src, dst):
+		c.W.Int(1)
+		return
+	}
+	from.change()
+	from.Remove(v)
+	c.Notify(shard.NotifySet, "srem", src)
+	from.save()
+	to.again()
+	to.change()
+	if to.add(v) {
+		to.save()
+		c.Notify(shard.NotifySet, "sadd", dst)
+	}
+	c.Emit(args...)
+	c.W.Int(1)
+}
