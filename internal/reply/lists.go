@@ -9,4 +9,10 @@ const (
 	PosRankRange    = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
 	PosCount        = "ERR COUNT can't be negative"
 	PosMaxLen       = "ERR MAXLEN can't be negative"
+
+	SortNotNumbers = "ERR One or more scores can't be converted into double"
+	SortByCluster  = "ERR BY option of SORT denied in cluster mode when keys formed by the pattern may be in different slots."
+	SortGetCluster = "ERR GET option of SORT denied in cluster mode when keys formed by the pattern may be in different slots."
+	SortByACL      = "ERR BY option of SORT denied due to insufficient ACL permissions"
+	SortGetACL     = "ERR GET option of SORT denied due to insufficient ACL permissions"
 )
