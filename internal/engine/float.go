@@ -21,7 +21,7 @@ func ParseFloat(arg []byte) (f float64, ok bool) {
 		return f, true
 	}
 	s := string(arg)
-	if i := bytes.IndexAny(arg, "xX"); i >= 0 && bytes.IndexAny(arg, "pP") < 0 {
+	if bytes.ContainsAny(arg, "xX") && !bytes.ContainsAny(arg, "pP") {
 		s += "p0" // which Go wants to see, and C does not
 	}
 	f, err := strconv.ParseFloat(s, 64)

@@ -11,10 +11,9 @@ import "math/bits"
 //
 // So one wheel serves keys and fields, and nothing but the readers in this file
 // and [Table.fill] knows the difference.
-const (
-	hashTimed  Type = 7
-	timedBytes      = 8
-)
+const hashTimed Type = 7
+
+const timedBytes = 8
 
 // special is a record that can't be overwritten in place without more ado.
 func (h header) special() bool {
