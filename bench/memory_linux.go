@@ -22,6 +22,15 @@ func (b *bench) stateJobs() []stateJob {
 				}})
 		}
 	}
+	if b.plan.elements > 0 {
+		for i := range collections {
+			w := &collections[i]
+			jobs = append(jobs, stateJob{w.name + "/" + countName(b.plan.elements), func(ctx context.Context, name string) (stateResults, error) {
+				t := findTarget(measureElement, w.name, 0, 0)
+				return b.growth(ctx, name, "bytes/elem", w, b.plan.elements, 0, t)
+			}})
+		}
+	}
 	if b.plan.idle > 0 {
 		jobs = append(jobs, stateJob{fmt.Sprintf("idle/%d", b.plan.idle), b.idleMemory})
 	}
@@ -115,6 +124,12 @@ const (
 
 // keyMemory measures the bytes that a small key takes.
 func (b *bench) keyMemory(ctx context.Context, name string, keys int64, valueBytes int) (stateResults, error) {
+	t := findTarget(measureKeyBytes, "", 0, valueBytes)
+	return b.growth(ctx, name, "bytes/key", findWorkload("SET"), keys, valueBytes, t)
+}
+
+// growth measures the bytes that each of n commands adds.
+func (b *bench) growth(ctx context.Context, name, unit string, w *workload, n int64, valueBytes int, t *target) (stateResults, error) {
 	redis, bowline, stop, err := b.both(ctx)
 	if err != nil {
 		return nil, err
@@ -126,19 +141,18 @@ func (b *bench) keyMemory(ctx context.Context, name string, keys int64, valueByt
 		if err != nil {
 			return nil, err
 		}
-		if err := fill(ctx, s, findWorkload("SET"), keys, valueBytes); err != nil {
+		if err := fill(ctx, s, w, n, valueBytes); err != nil {
 			return nil, err
 		}
 		after, err := settled(ctx, s, quietShort)
 		if err != nil {
 			return nil, err
 		}
-		residents[i], useds[i] = after.growth(before, float64(keys))
+		residents[i], useds[i] = after.growth(before, float64(n))
 	}
-	t := findTarget(measureKeyBytes, "", 0, valueBytes)
 	return stateResults{
-		newState(name+" resident", "bytes/key", residents[0], residents[1], t),
-		newState(name+" used_memory", "bytes/key", useds[0], useds[1], nil),
+		newState(name+" resident", unit, residents[0], residents[1], t),
+		newState(name+" used_memory", unit, useds[0], useds[1], nil),
 	}, nil
 }
 

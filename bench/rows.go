@@ -21,6 +21,7 @@ type plan struct {
 	commands   []string // nil: all workloads
 	valueBytes []int
 	memoryKeys []int64 // one row each and per size of value
+	elements   int64   // of each collection; 0: no rows
 	idle       int     // connections; 0: no row
 	backKeys   int64   // 0: no row
 	gcKeys     int64   // 0: no row
@@ -43,7 +44,7 @@ func defaultPlan() plan {
 	return plan{
 		connections: 50, keys: 1_000_000, rounds: 5, slice: 400 * time.Millisecond, lead: 150 * time.Millisecond,
 		valueBytes: []int{16, 100},
-		memoryKeys: []int64{1_000_000}, idle: 2000, backKeys: 1_000_000,
+		memoryKeys: []int64{1_000_000}, elements: 1_000_000, idle: 2000, backKeys: 1_000_000,
 		gcKeys: 1_000_000, gcTime: 10 * time.Second,
 		stallKeys: 1_000_000, stallBytes: 256 << 20, stallRounds: 3, stallIdle: time.Second,
 		expiryKeys: 1_000_000, evictKeys: 100_000, evictAccesses: 1_000_000,

@@ -12,6 +12,7 @@ const (
 	measureCPU        measure = "cpu"        // ratio to redis-server
 	measureThroughput measure = "throughput" // ratio to redis-server
 	measureKeyBytes   measure = "bytes/key"  // growth of resident memory
+	measureElement    measure = "bytes/elem" // the same for each part of a collection
 	measureConnBytes  measure = "bytes/conn" // growth of resident memory
 	measureGCPause    measure = "gc pause"   // microseconds at p99.9
 	measureGCPercent  measure = "gc cpu"     // percent of the process's CPU
@@ -49,6 +50,10 @@ var targets = []target{
 	{measure: measureThroughput, pipeline: 64, limit: 2, atLeast: true},
 	{measure: measureKeyBytes, valueBytes: 16, limit: 60},
 	{measure: measureKeyBytes, valueBytes: 100, limit: 140},
+	{measure: measureElement, commands: []string{"hashes"}, limit: 120},
+	{measure: measureElement, commands: []string{"zset"}, limit: 75},
+	{measure: measureElement, commands: []string{"set"}, limit: 43},
+	{measure: measureElement, commands: []string{"list"}, limit: 18.6},
 	{measure: measureConnBytes, limit: 1024},
 	{measure: measureGCPause, limit: 1000},
 	{measure: measureGCPercent, limit: 5},

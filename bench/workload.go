@@ -33,11 +33,20 @@ var workloads = []workload{
 	{name: "ZADD", words: []string{"ZADD", "zst:{key}", "{score}", "mem:{member}"}, keys: 10_000},
 }
 
-// deletion and expiring are no rows; they make work in other rows.
+// deletion and the others here are no rows; they make work in other rows.
 var (
 	deletion = workload{name: "DEL", words: []string{"DEL", "key:{key}"}}
 	expiring = workload{name: "SETPXAT", words: []string{"SET", "key:{key}", "{value}", "PXAT", "{expiry}"}}
 )
+
+// collections fill memory: many small hashes, and one large value of each other
+// type, with members of 16 bytes.
+var collections = []workload{
+	{name: "hashes", words: []string{"HSET", "hsh:{key}", "f1", "vvvvv", "f2", "vvvvv", "f3", "vvvvv", "f4", "vvvvv", "f5", "vvvvv"}},
+	{name: "zset", words: []string{"ZADD", "zset", "{score}", "mem:{key}"}},
+	{name: "set", words: []string{"SADD", "set", "mem:{key}"}},
+	{name: "list", words: []string{"RPUSH", "list", "mem:{key}"}},
+}
 
 // members is how many different fields or members a collection's key gets.
 const members = 1000
@@ -55,6 +64,11 @@ func findWorkload(name string) *workload {
 	for i := range workloads {
 		if workloads[i].name == name {
 			return &workloads[i]
+		}
+	}
+	for i := range collections {
+		if collections[i].name == name {
+			return &collections[i]
 		}
 	}
 	for _, w := range []*workload{&deletion, &expiring} {
