@@ -56,7 +56,7 @@ func (f *feeder) feed(in []byte) {
 
 // fill sets every key, counters for INCR and strings else.
 func (f *feeder) fill(command string) {
-	if command != "INCR" {
+	if command == "GET" {
 		command = "SET"
 	}
 	for i := range feedKeys {
@@ -66,7 +66,10 @@ func (f *feeder) fill(command string) {
 
 func appendFeedCommand(b []byte, command string, i int) []byte {
 	key := fmt.Sprintf("key:%012d", i*feedStep%feedKeys)
-	if command == "SET" {
+	switch command {
+	case "LPUSH":
+		return resp.AppendCommandStrings(b, command, fmt.Sprintf("lst:%012d", i*feedStep%1000), "sixteen bytes...")
+	case "SET":
 		return resp.AppendCommandStrings(b, "SET", key, "sixteen bytes...")
 	}
 	return resp.AppendCommandStrings(b, command, key)
@@ -83,7 +86,7 @@ func feedPipelines(command string, pipeline, n int) [][]byte {
 }
 
 var (
-	feedCommands  = []string{"GET", "SET", "INCR"}
+	feedCommands  = []string{"GET", "SET", "INCR", "LPUSH"}
 	feedPipelined = []int{1, 16, 64}
 )
 
