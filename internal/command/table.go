@@ -589,7 +589,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "7.0.0",
 		Summary:    "Takes the extreme members of the first sorted set that has any, waiting if none does",
 		Complexity: "O(K)+O(M*log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "timeout", Type: "double", KeySpec: -1},
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
@@ -623,7 +623,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "5.0.0",
 		Summary:    "Takes the highest member of the first sorted set that has one, waiting if none does",
 		Complexity: "O(log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0,
 				Flags: []string{"multiple"},
@@ -642,7 +642,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "5.0.0",
 		Summary:    "Takes the lowest member of the first sorted set that has one, waiting if none does",
 		Complexity: "O(log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0,
 				Flags: []string{"multiple"},
@@ -1976,7 +1976,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "2.6.0",
 		Summary:    "Serializes a value for RESTORE",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -5454,7 +5454,7 @@ var table = [Count]Spec{
 		Group: "generic", Since: "2.6.0",
 		Summary:    "Makes a key from what DUMP gave",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "ttl", Type: "integer", KeySpec: -1},
@@ -6594,7 +6594,7 @@ var table = [Count]Spec{
 		Group:   "generic", Since: "1.0.0",
 		Summary:    "Sorts a collection, and may store the outcome",
 		Complexity: "O(N+M*log(M))",
-		Locks:      LocksAll, State: Planned,
+		Locks:      LocksAll, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "pattern", Type: "pattern", KeySpec: 1,
@@ -6647,7 +6647,7 @@ var table = [Count]Spec{
 		Group:   "generic", Since: "7.0.0",
 		Summary:    "Sorts a collection",
 		Complexity: "O(N+M*log(M))",
-		Locks:      LocksAll, State: Planned,
+		Locks:      LocksAll, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "pattern", Type: "pattern", KeySpec: 1,
@@ -7738,7 +7738,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "1.2.0",
 		Summary:    "Adds members with scores",
 		Complexity: "O(log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "condition", Type: "oneof", KeySpec: -1,
@@ -7795,7 +7795,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "1.2.0",
 		Summary:    "Counts the members of a sorted set",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 		},
@@ -7811,7 +7811,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "2.0.0",
 		Summary:    "Counts the members with scores in a range",
 		Complexity: "O(log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "min", Type: "double", KeySpec: -1},
@@ -7828,7 +7828,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "6.2.0",
 		Summary:    "Subtracts sorted sets from the first one",
 		Complexity: "O(L + (N-K)log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
 			{Name: "key", Type: "key", KeySpec: 0,
@@ -7852,7 +7852,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "6.2.0",
 		Summary:    "Subtracts sorted sets from the first one and stores the rest",
 		Complexity: "O(L + (N-K)log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "destination", Type: "key", KeySpec: 0},
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
@@ -7872,7 +7872,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "1.2.0",
 		Summary:    "Adds to the score of a member",
 		Complexity: "O(log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "increment", Type: "integer", KeySpec: -1},
@@ -7889,7 +7889,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "6.2.0",
 		Summary:    "Finds the members that all sorted sets share",
 		Complexity: "O(N*K)+O(M*log(M))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
 			{Name: "key", Type: "key", KeySpec: 0,
@@ -7930,7 +7930,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "7.0.0",
 		Summary:    "Counts the members that all sorted sets share",
 		Complexity: "O(N*K)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
 			{Name: "key", Type: "key", KeySpec: 0,
@@ -7954,7 +7954,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "2.0.0",
 		Summary:    "Stores the members that all sorted sets share",
 		Complexity: "O(N*K)+O(M*log(M))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "destination", Type: "key", KeySpec: 0},
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
@@ -7993,7 +7993,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "2.8.9",
 		Summary:    "Counts the members in a range of names",
 		Complexity: "O(log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "min", Type: "string", KeySpec: -1},
@@ -8010,7 +8010,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "7.0.0",
 		Summary:    "Takes the extreme members of the first sorted set that has any",
 		Complexity: "O(K)+O(M*log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
 			{Name: "key", Type: "key", KeySpec: 0,
@@ -8043,7 +8043,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "6.2.0",
 		Summary:    "Gives the scores of members",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "member", Type: "string", KeySpec: -1,
@@ -8062,7 +8062,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "5.0.0",
 		Summary:    "Takes the highest members",
 		Complexity: "O(log(N)*M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "count", Type: "integer", KeySpec: -1,
@@ -8081,7 +8081,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "5.0.0",
 		Summary:    "Takes the lowest members",
 		Complexity: "O(log(N)*M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "count", Type: "integer", KeySpec: -1,
@@ -8101,7 +8101,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "6.2.0",
 		Summary:    "Picks members of a sorted set at random",
 		Complexity: "O(N)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "options", Type: "block", KeySpec: -1,
@@ -8127,7 +8127,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "1.2.0",
 		Summary:    "Reads a stretch of a sorted set, by rank, score or name",
 		Complexity: "O(log(N)+M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "start", Type: "string", KeySpec: -1},
@@ -8178,7 +8178,7 @@ var table = [Count]Spec{
 		DocFlags:        []string{"deprecated"},
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "ZRANGE BYLEX",
-		Locks:           LocksKeys, State: Planned,
+		Locks:           LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "min", Type: "string", KeySpec: -1},
@@ -8207,7 +8207,7 @@ var table = [Count]Spec{
 		DocFlags:        []string{"deprecated"},
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "ZRANGE BYSCORE",
-		Locks:           LocksKeys, State: Planned,
+		Locks:           LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "min", Type: "double", KeySpec: -1},
@@ -8239,7 +8239,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "6.2.0",
 		Summary:    "Stores a stretch of a sorted set",
 		Complexity: "O(log(N)+M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "dst", Type: "key", KeySpec: 0},
 			{Name: "src", Type: "key", KeySpec: 1},
@@ -8281,7 +8281,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "2.0.0",
 		Summary:    "Tells the rank of a member, lowest first",
 		Complexity: "O(log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "member", Type: "string", KeySpec: -1},
@@ -8303,7 +8303,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "1.2.0",
 		Summary:    "Removes members of a sorted set",
 		Complexity: "O(M*log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "member", Type: "string", KeySpec: -1,
@@ -8322,7 +8322,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "2.8.9",
 		Summary:    "Removes the members in a range of names",
 		Complexity: "O(log(N)+M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "min", Type: "string", KeySpec: -1},
@@ -8340,7 +8340,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "2.0.0",
 		Summary:    "Removes the members in a range of ranks",
 		Complexity: "O(log(N)+M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "start", Type: "integer", KeySpec: -1},
@@ -8358,7 +8358,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "1.2.0",
 		Summary:    "Removes the members with scores in a range",
 		Complexity: "O(log(N)+M)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "min", Type: "double", KeySpec: -1},
@@ -8379,7 +8379,7 @@ var table = [Count]Spec{
 		DocFlags:        []string{"deprecated"},
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "ZRANGE REV",
-		Locks:           LocksKeys, State: Planned,
+		Locks:           LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "start", Type: "integer", KeySpec: -1},
@@ -8404,7 +8404,7 @@ var table = [Count]Spec{
 		DocFlags:        []string{"deprecated"},
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "ZRANGE REV BYLEX",
-		Locks:           LocksKeys, State: Planned,
+		Locks:           LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "max", Type: "string", KeySpec: -1},
@@ -8433,7 +8433,7 @@ var table = [Count]Spec{
 		DocFlags:        []string{"deprecated"},
 		DeprecatedSince: "6.2.0",
 		ReplacedBy:      "ZRANGE REV BYSCORE",
-		Locks:           LocksKeys, State: Planned,
+		Locks:           LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "max", Type: "double", KeySpec: -1},
@@ -8463,7 +8463,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "2.0.0",
 		Summary:    "Tells the rank of a member, highest first",
 		Complexity: "O(log(N))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "member", Type: "string", KeySpec: -1},
@@ -8486,7 +8486,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "2.8.0",
 		Summary:    "Walks through a sorted set",
 		Complexity: "O(1) per call",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "cursor", Type: "integer", KeySpec: -1},
@@ -8511,7 +8511,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "1.2.0",
 		Summary:    "Gives the score of a member",
 		Complexity: "O(1)",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "key", Type: "key", KeySpec: 0},
 			{Name: "member", Type: "string", KeySpec: -1},
@@ -8527,7 +8527,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "6.2.0",
 		Summary:    "Unites sorted sets",
 		Complexity: "O(N)+O(M*log(M))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "numkeys", Type: "integer", KeySpec: -1},
 			{Name: "key", Type: "key", KeySpec: 0,
@@ -8570,7 +8570,7 @@ var table = [Count]Spec{
 		Group: "sorted-set", Since: "2.0.0",
 		Summary:    "Unites sorted sets and stores the outcome",
 		Complexity: "O(N)+O(M*log(M))",
-		Locks:      LocksKeys, State: Planned,
+		Locks:      LocksKeys, State: Working,
 		Arguments: []Argument{
 			{Name: "destination", Type: "key", KeySpec: 0},
 			{Name: "numkeys", Type: "integer", KeySpec: -1},

@@ -64,6 +64,7 @@ var (
 	HashMaxListpackValue      = handle("hash-max-listpack-value")
 	ListMaxListpackSize       = handle("list-max-listpack-size")
 	ListCompressDepth         = handle("list-compress-depth")
+	RDBCompression            = handle("rdbcompression")
 	SetMaxIntsetEntries       = handle("set-max-intset-entries")
 	SetMaxListpackEntries     = handle("set-max-listpack-entries")
 	SetMaxListpackValue       = handle("set-max-listpack-value")

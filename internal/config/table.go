@@ -121,7 +121,7 @@ var table = []*Param{
 	{Name: "durability", Kind: Enum, Default: "memory", Words: []string{"memory", "snapshot", "everysec", "always"}, Effect: Restart, Doc: "What survives a crash: nothing, the last snapshot, all but about a second, every acknowledged write."},
 	{Name: "save", Kind: SavePoints, Default: "3600 1 300 100 60 10000", Effect: Stored, Doc: "Pairs of seconds and changes that together cause a snapshot; empty causes none."},
 	{Name: "dbfilename", Kind: Text, Default: "dump.rdb", Effect: Stored, Protected: true, Doc: "Name of the snapshot file in dir."},
-	{Name: "rdbcompression", Kind: Bool, Default: "yes", Effect: Stored, Doc: "Compresses long strings in snapshots."},
+	{Name: "rdbcompression", Kind: Bool, Default: "yes", Effect: Live, Doc: "Compresses long strings in snapshots."},
 	{Name: "rdbchecksum", Kind: Bool, Default: "yes", Effect: Immutable, Doc: "Ends snapshots with a checksum."},
 	{Name: "rdb-del-sync-files", Kind: Bool, Default: "no", Effect: Stored, Doc: "Deletes snapshot files that only served replication."},
 	{Name: "rdb-save-incremental-fsync", Kind: Bool, Default: "yes", Effect: Stored, Doc: "Syncs a snapshot in pieces while it is written."},

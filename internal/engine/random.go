@@ -9,7 +9,7 @@ import (
 
 // RandomMax is the largest number of members, chosen by chance with repetition, that
 // a reply may hold. Redis lets memory be the limit.
-const RandomMax = 1 << 26
+const RandomMax = 1 << 22
 
 // RandomCount parses the count of SRANDMEMBER and its like; below 0, members may
 // repeat. When ok is false the error was written.

@@ -84,7 +84,8 @@ func (c *Ctx) ScanReply(at, n int, next uint64) {
 	c.KeepScratch(elements)
 	c.W.B = c.W.B[:at]
 	c.W.Array(2)
-	c.W.BulkString(strconv.FormatUint(next, 10))
+	var digits [20]byte
+	c.W.Bulk(strconv.AppendUint(digits[:0], next, 10))
 	c.W.Array(n)
 	c.W.Raw(elements)
 }

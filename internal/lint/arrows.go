@@ -35,6 +35,7 @@ var ranks = map[string]int{
 	"internal/engine/lists":   7,
 	"internal/engine/sets":    7,
 	"internal/engine/strings": 7,
+	"internal/engine/zsets":   7,
 	"internal/session":        7,
 	"internal/netdrive":       8,
 

@@ -75,7 +75,8 @@ func (s *stage) play(program []Turn) (replies [][]byte) {
 	for _, db := range []string{"1", "0"} {
 		s.works.Do("SELECT", db)
 		for _, key := range waitedKeys {
-			replies = append(replies, bytes.Clone(s.works.Raw("TYPE", key)), bytes.Clone(s.works.Raw("LRANGE", key, "0", "-1")))
+			replies = append(replies, bytes.Clone(s.works.Raw("TYPE", key)), bytes.Clone(s.works.Raw("LRANGE", key, "0", "-1")),
+				bytes.Clone(s.works.Raw("ZRANGE", key, "0", "-1", "WITHSCORES")))
 		}
 	}
 	return replies
@@ -84,15 +85,18 @@ func (s *stage) play(program []Turn) (replies [][]byte) {
 var waitedKeys = []string{"p", "q", "r"}
 
 // waitingCommands are those that take part in [TestWaitingClientsAreServedAsByRedis],
-// with KEY, VALUE and SIDE to be chosen.
+// with KEY, VALUE, SIDE and END to be chosen.
 var waitingCommands = map[bool][]string{
 	true: {
 		"blpop KEY 0", "blpop KEY KEY 0", "brpop KEY KEY 0", "blmove KEY KEY SIDE SIDE 0", "brpoplpush KEY KEY 0",
 		"blmpop 0 2 KEY KEY SIDE COUNT 2", "blmpop 0 1 KEY SIDE",
+		"bzpopmin KEY 0", "bzpopmin KEY KEY 0", "bzpopmax KEY KEY 0", "bzmpop 0 2 KEY KEY END COUNT 2", "bzmpop 0 1 KEY END",
 	},
 	false: {
 		"RPUSH KEY VALUE", "LPUSH KEY VALUE VALUE", "RPUSH KEY VALUE VALUE VALUE", "LPOP KEY", "SET KEY VALUE", "DEL KEY", "RENAME KEY KEY",
 		"COPY KEY KEY", "LMOVE KEY KEY SIDE SIDE", "MULTI", "EXEC", "SWAPDB 0 1", "MOVE KEY 1", "LTRIM KEY 1 -1",
+		"ZADD KEY 1 VALUE", "ZADD KEY 2 VALUE 3 VALUE 1 VALUE", "ZINCRBY KEY 1 VALUE", "ZPOPMIN KEY", "ZMPOP 2 KEY KEY END", "ZREM KEY VALUE",
+		"ZREMRANGEBYRANK KEY 1 -1",
 	},
 }
 
@@ -104,6 +108,8 @@ func drawWaitingCommand(t *rapid.T, waits bool) []string {
 			words[i] = rapid.SampledFrom(waitedKeys).Draw(t, "key")
 		case "SIDE":
 			words[i] = rapid.SampledFrom([]string{"LEFT", "RIGHT"}).Draw(t, "side")
+		case "END":
+			words[i] = rapid.SampledFrom([]string{"MIN", "MAX"}).Draw(t, "end")
 		case "VALUE":
 			words[i] = rapid.SampledFrom([]string{"1", "2", "x", "y", "z"}).Draw(t, "value")
 		}
@@ -111,8 +117,8 @@ func drawWaitingCommand(t *rapid.T, waits bool) []string {
 	return words
 }
 
-// TestWaitingClientsAreServedAsByRedis lets four clients wait for lists while a
-// fifth changes them in all ways, and compares who gets what.
+// TestWaitingClientsAreServedAsByRedis lets four clients wait for lists and
+// sorted sets while a fifth changes them in all ways, and compares who gets what.
 func TestWaitingClientsAreServedAsByRedis(t *testing.T) {
 	const waiting = 4
 	turn := rapid.Custom(func(t *rapid.T) Turn {

@@ -12,11 +12,14 @@ const (
 	lzfHashBits  = 13
 )
 
-// appendLZF appends src compressed; false when that would not save a byte, and
+// lzfSaves is how many bytes compressing must save: it costs as many in front.
+const lzfSaves = 4
+
+// appendLZF appends src compressed; false when that would not be worth it, and
 // dst is as it was.
 func appendLZF(dst, src []byte) (out []byte, ok bool) {
 	start := len(dst)
-	limit := start + len(src) - 1
+	limit := start + len(src) - lzfSaves + 1
 	var seen [1 << lzfHashBits]int32 // position + 1 of the newest three bytes of a hash
 	run := 0                         // where the bytes that are not written yet begin
 	for i := 0; i+2 < len(src); {

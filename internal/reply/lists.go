@@ -10,6 +10,14 @@ const (
 	PosCount        = "ERR COUNT can't be negative"
 	PosMaxLen       = "ERR MAXLEN can't be negative"
 
+	BusyKey         = "BUSYKEY Target key name already exists."
+	InvalidTTL      = "ERR Invalid TTL value, must be >= 0"
+	InvalidIdleTime = "ERR Invalid IDLETIME value, must be >= 0"
+	InvalidFreq     = "ERR Invalid FREQ value, must be >= 0 and <= 255"
+	BadDump         = "ERR DUMP payload version or checksum are wrong"
+	BadDumpFormat   = "ERR Bad data format"
+	UnsupportedDump = "ERR Bad data format: values of this type are not supported"
+
 	SortNotNumbers = "ERR One or more scores can't be converted into double"
 	SortByCluster  = "ERR BY option of SORT denied in cluster mode when keys formed by the pattern may be in different slots."
 	SortGetCluster = "ERR GET option of SORT denied in cluster mode when keys formed by the pattern may be in different slots."

@@ -25,6 +25,7 @@ const (
 // feeder feeds pipelines to a server without a socket.
 type feeder struct {
 	batch *session.Batch
+	space *shard.Space
 	s     *session.Session
 	now   func() session.Instant
 }
@@ -36,16 +37,17 @@ func newFeeder(tb testing.TB) *feeder {
 		t := time.Now()
 		return session.Instant{Wall: t.UnixMicro(), Mono: int64(t.Sub(base)) + 1}
 	}
+	space := shard.NewSpace(shard.Options{Shards: 1, Databases: 16})
 	srv := New(Options{
 		Config: config.New(),
-		Space:  shard.NewSpace(shard.Options{Shards: 1, Databases: 16}),
+		Space:  space,
 		Now:    now,
 	})
 	s, ok := srv.Registry().Add("client", "server", now(), 10, session.Links{Kill: func() {}, Wake: func() {}})
 	if !ok {
 		tb.Fatal("the session was refused")
 	}
-	return &feeder{batch: session.NewBatch(srv.NewExecutor()), s: s, now: now}
+	return &feeder{batch: session.NewBatch(srv.NewExecutor()), space: space, s: s, now: now}
 }
 
 // feed runs a pipeline of whole commands and forgets the replies.

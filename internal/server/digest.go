@@ -9,6 +9,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/session"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/internal/value"
+	"github.com/bowline-kv/bowline/resp"
 )
 
 // digest is what DEBUG DIGEST tells of data: the same as redis-server's for the same
@@ -59,6 +60,14 @@ func (d *digest) value(e *store.Entry, body *store.Body) {
 			if at != 0 {
 				one.add([]byte("!!hexpire!!"))
 			}
+			d.add(one[:])
+			return true
+		})
+	case store.ZSet:
+		value.VisitSortedSet(e, body, func(member pack.Element, score float64) bool {
+			var one digest
+			one.next(member.AppendTo(nil))
+			one.next(resp.AppendDouble(nil, score))
 			d.add(one[:])
 			return true
 		})

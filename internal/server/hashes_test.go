@@ -111,6 +111,23 @@ func TestFieldsExpireInLargeHashes(t *testing.T) {
 	`)
 }
 
+// TestHashesForgetThatTheyHadTimes removes the last time, in both forms.
+func TestHashesForgetThatTheyHadTimes(t *testing.T) {
+	for _, entries := range []string{"0", "512"} {
+		for _, last := range []string{"HPERSIST h FIELDS 1 a", "HSET h a 2", "HDEL h a", "HGETEX h PERSIST FIELDS 1 a", "HGETDEL h FIELDS 1 a"} {
+			c := newConsole(t)
+			c.run("CONFIG", "SET", "hash-max-listpack-entries", entries)
+			c.script("HSET h a 1 b 2\n HEXPIRE h 9 FIELDS 1 a => *1 :1\n" + last)
+			tx := c.space.NewTx()
+			tx.LockAll()
+			if e, ok := tx.Find([]byte("h")); !ok || e.Timed {
+				t.Errorf("entries %s, after %s: there %v, timed %v", entries, last, ok, e.Timed)
+			}
+			tx.Unlock()
+		}
+	}
+}
+
 func TestHashesOfLaterVersions(t *testing.T) {
 	c := newConsole(t)
 	c.script(`

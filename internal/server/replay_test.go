@@ -55,6 +55,11 @@ func elements(tx *shard.Tx, key []byte, e store.Entry) (all []string) {
 			return true
 		})
 		slices.Sort(all)
+	case store.ZSet:
+		value.VisitSortedSet(&e, body, func(member pack.Element, score float64) bool {
+			all = append(all, fmt.Sprintf("%s: %v", member.AppendTo(nil), score+0)) // packed, -0 is 0
+			return true
+		})
 	default:
 		all = []string{string(e.Value)}
 	}
@@ -75,6 +80,8 @@ var replays = []replayed{
 	{"list", player.NewWholeFamily("list").Programs(200), map[string][]string{"list-max-listpack-size": {"-2", "1", "3"}}},
 	{"set", player.NewWholeFamily("set").Programs(200), map[string][]string{
 		"set-max-intset-entries": {"0", "2", "512"}, "set-max-listpack-entries": {"0", "2", "128"}}},
+	{"sorted-set", player.NewWholeFamily("sorted-set").Programs(200), map[string][]string{
+		"zset-max-listpack-entries": {"0", "2", "4", "128"}, "zset-max-listpack-value": {"0", "3", "64"}}},
 }
 
 // TestEffectsRebuildTheKeySpace runs random programs, in which time passes, and

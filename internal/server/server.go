@@ -15,6 +15,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/engine/lists"
 	"github.com/bowline-kv/bowline/internal/engine/sets"
 	"github.com/bowline-kv/bowline/internal/engine/strings"
+	"github.com/bowline-kv/bowline/internal/engine/zsets"
 	"github.com/bowline-kv/bowline/internal/metrics"
 	"github.com/bowline-kv/bowline/internal/netdrive"
 	"github.com/bowline-kv/bowline/internal/session"
@@ -151,6 +152,7 @@ var families = []map[string]engine.Handler{
 	lists.Handlers,
 	sets.Handlers,
 	strings.Handlers,
+	zsets.Handlers,
 }
 
 // New makes a server that serves every slot itself, until it gets a map.

@@ -62,6 +62,23 @@ func idleSeconds(access uint32, now int64) int64 {
 
 func minutes(now int64) uint32 { return uint32(now/60000) & minuteMask }
 
+// SetUse sets what eviction goes by of a key that was just written: for how many
+// seconds it was not used, or its logarithmic counter of uses (0..255), whichever the
+// policy keeps; -1: as it is.
+func (tx *Tx) SetUse(name []byte, idle, freq int64) {
+	m := tx.space.memory.Load()
+	k := tx.key(name)
+	t := tx.table(k.Slot)
+	e, ok := t.Get(k)
+	switch {
+	case !ok:
+	case m.Policy.often() && freq >= 0:
+		t.Touch(e, minutes(tx.Now)<<minuteShift|uint32(freq))
+	case !m.Policy.often() && idle >= 0:
+		t.Touch(e, uint32(tx.Now/1000-idle)&recentMask)
+	}
+}
+
 // score orders candidates: the highest is evicted first.
 func (m *Memory) score(e store.Entry, now int64) int64 {
 	switch {

@@ -165,6 +165,18 @@ func (tx *Tx) Put(name []byte, n *store.Content) {
 	tx.touched(name)
 }
 
+// Replace is Put for a key that the caller has just found, which keeps its type and
+// expiry time; false, with nothing done, when that is not possible in place: see
+// [store.Table.Overwrite]. packed must not be a view into the same table.
+func (tx *Tx) Replace(name []byte, e *store.Entry, packed []byte) bool {
+	k := tx.key(name)
+	if !tx.table(k.Slot).Overwrite(e, packed) {
+		return false
+	}
+	tx.touched(name)
+	return true
+}
+
 // NewList, NewSorted and NewBody make the empty body of a collection for a key;
 // see [Tx.Put].
 func (tx *Tx) NewList(name []byte, limit chain.Limit) *store.Body {

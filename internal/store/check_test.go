@@ -113,6 +113,11 @@ func (b *Body) check() error {
 	if b.Members == nil {
 		return nil
 	}
+	if b.Order != nil {
+		if err := b.checkSorted(); err != nil {
+			return err
+		}
+	}
 	return b.Members.check()
 }
 

@@ -55,8 +55,13 @@ func (b *Body) Score(member []byte) (score float64, ok bool) {
 
 func (t *Table) scoreAt(r ref) float64 {
 	b := t.bytes(r)
-	return math.Float64frombits(uint64(loadTime(t.valueOf(b, headerOf(b)), 0)))
+	return scoreIn(t.valueOf(b, headerOf(b)))
 }
+
+func scoreIn(value []byte) float64 { return math.Float64frombits(uint64(loadTime(value, 0))) }
+
+// Score is the score of a member of a sorted set, which the entry of Members is.
+func (e *Entry) Score() float64 { return scoreIn(e.Value) }
 
 // SetScore gives a member a score, which is not NaN, and adds it if need be. It
 // returns the score that it had before, if it was there. member must not be a
@@ -88,11 +93,15 @@ func (b *Body) SetScore(member []byte, score float64) (old float64, existed bool
 // RemoveMember removes a member; false when there is none. member must not be a
 // view into the body.
 func (b *Body) RemoveMember(member []byte) (score float64, ok bool) {
-	if score, ok = b.Score(member); !ok {
+	m := b.Members
+	k := m.Key(member)
+	f := m.find(&k)
+	if f.ref == 0 {
 		return 0, false
 	}
+	score = m.scoreAt(f.ref)
 	b.Order.Delete(score, member)
-	b.Members.Delete(b.Members.Key(member))
+	m.Delete(k)
 	return score, true
 }
 

@@ -10,6 +10,20 @@ func (t *Table) SetRecord(k Key, typ Type, value []byte, expireAt int64) {
 	t.put(&k, &c)
 }
 
+// Add makes k a value as SetRecord does, without expiry, unless there is such a key;
+// it says whether it did.
+func (t *Table) Add(k Key, typ Type, value []byte) bool {
+	if t.find(&k).ref != 0 {
+		return false
+	}
+	c := content{key: k.Name, value: value, flags: header(typ&7) << typeShift, access: t.stamp}
+	t.complete(&c)
+	before := t.used
+	t.insert(&k, t.create(&c))
+	t.charge(k.Slot, before)
+	return true
+}
+
 func (t *Table) put(k *Key, c *content) {
 	before := t.used
 	if f := t.find(k); f.ref != 0 {
@@ -63,13 +77,14 @@ func (t *Table) exchange(f found, c *content) {
 	t.release(f.ref)
 }
 
-// Overwrite gives the string of an entry, which the caller has just got, new
-// content without looking it up again, and keeps its expiry time; false when that
-// needs another slot. It is no longer Raw then. The entry's view dies.
+// Overwrite gives an entry, which the caller has just got, a new value of the same
+// type without looking it up again, and keeps its expiry time; false when that
+// needs another slot, or one of the values is not packed or has times. A string is
+// no longer Raw then. The entry's view dies.
 func (t *Table) Overwrite(e *Entry, value []byte) bool {
 	b := t.bytes(e.ref)
 	h := headerOf(b)
-	if h.large() || h.typ() != String {
+	if h.large() || h.special() {
 		return false
 	}
 	at := h.bodyAt() + h.keyLen(b)

@@ -134,9 +134,7 @@ func (s *Set) HasElement(e pack.Element) bool {
 func (s *Set) Add(v []byte, limit SetLimit) (added, fits bool) {
 	if s.body != nil {
 		m := s.body.Members
-		before := m.Len()
-		m.SetRecord(m.Key(v), store.String, nil, 0)
-		return m.Len() != before, true
+		return m.Add(m.Key(v), store.String, nil), true
 	}
 	ints, ok := s.ints()
 	if !ok {
@@ -146,7 +144,7 @@ func (s *Set) Add(v []byte, limit SetLimit) (added, fits bool) {
 		if ints.Has(n) {
 			return false, true
 		}
-		if ints.Len() >= limit.Ints {
+		if ints.Len() >= limit.Ints || ints.SizeWith(n) > packedMax {
 			return false, false
 		}
 		ints, _ = ints.Add(n)

@@ -2,6 +2,7 @@ package value
 
 import (
 	"maps"
+	"runtime"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -161,5 +162,6 @@ func TestSetForms(t *testing.T) {
 		if _, e := m.view(); EncodingSet(&e) != test.want {
 			t.Errorf("%q: %s, want %s", test.members, EncodingSet(&e), test.want)
 		}
+		runtime.KeepAlive(m) // whose end would be that of the pages
 	}
 }

@@ -68,13 +68,11 @@ func (e Element) Equal(v []byte) bool {
 }
 
 // Item makes the element ready to be written elsewhere.
-func (e Element) Item() (it Item) {
+func (e Element) Item() Item {
 	if e.isInt {
-		it.setInt(e.num)
-	} else {
-		it.setString(e.str)
+		return IntItem(e.num)
 	}
-	return it
+	return stringItem(e.str)
 }
 
 // Get decodes the element at pos.
@@ -112,15 +110,28 @@ func stringOf(b []byte, at, n int) Element { return Element{str: b[at : at+n : a
 
 // Next is the position behind the element at pos.
 func Next(b []byte, pos int) int {
-	// The most frequent forms have a back of one byte.
-	switch c := b[pos]; {
-	case c < str6:
-		return pos + 2
-	case c < num13:
-		return pos + 2 + int(c&0x3f)
+	if n := shortSizes[b[pos]]; n != 0 {
+		return pos + int(n)
 	}
 	return nextLong(b, pos)
 }
+
+// shortSizes has the length of an element, its back of one byte included, by its
+// first byte; 0 where more must be read.
+var shortSizes = func() (sizes [256]uint8) {
+	for c := range sizes {
+		switch {
+		case c < str6:
+			sizes[c] = 2
+		case c < num13:
+			sizes[c] = 2 + uint8(c&0x3f)
+		case c < str12:
+			sizes[c] = 3
+		}
+	}
+	sizes[num16], sizes[num24], sizes[num32], sizes[num64] = 4, 5, 6, 10
+	return sizes
+}()
 
 func nextLong(b []byte, pos int) int {
 	n := bodySize(b, pos)
@@ -129,6 +140,9 @@ func nextLong(b []byte, pos int) int {
 
 // Prev is the position of the element that ends before pos; there must be one.
 func Prev(b []byte, pos int) int {
+	if c := b[pos-1]; c < 0x80 {
+		return pos - int(c) - 1
+	}
 	n, size := readBack(b, pos)
 	return pos - n - size
 }

@@ -20,10 +20,16 @@ type Item struct {
 // ItemOf makes v, of less than 4 GiB, ready. It keeps a view of v.
 func ItemOf(v []byte) (it Item) {
 	if n, ok := resp.ParseInt(v); ok {
-		it.setInt(n)
-	} else {
-		it.setString(v)
+		return IntItem(n)
 	}
+	return stringItem(v)
+}
+
+// stringItem is ItemOf for what spells no integer. The view is not set through a
+// pointer, so that the compiler sees where it stays.
+func stringItem(v []byte) Item {
+	it := Item{tail: v}
+	it.setStringHead(len(v))
 	return it
 }
 
@@ -57,10 +63,9 @@ func (it *Item) number(encoding byte, n int64, size uint8) {
 	it.headLen = 1 + size
 }
 
-func (it *Item) setString(v []byte) {
-	it.tail = v
+func (it *Item) setStringHead(n int) {
 	h := &it.head
-	switch n := len(v); {
+	switch {
 	case n < 1<<6:
 		h[0], it.headLen = str6|byte(n), 1
 	case n < 1<<12:
@@ -105,17 +110,26 @@ func SizeOf(v []byte) int {
 // Find gives the first position from pos on, of every element that is skip others
 // behind the one before, that has the item's value; -1: none.
 func Find(b []byte, pos, skip int, it *Item) int {
-	for wait := 0; pos < len(b); pos = Next(b, pos) {
-		if wait > 0 {
-			wait--
-			continue
-		}
-		if b[pos] == it.head[0] && it.At(b, pos) {
+	// Most elements differ in the first byte, or in the last one of the body.
+	first, last, to := it.head[0], it.last(), it.body()-1
+	for pos < len(b) {
+		if b[pos] == first && pos+to < len(b) && b[pos+to] == last && it.At(b, pos) {
 			return pos
 		}
-		wait = skip
+		pos = Next(b, pos)
+		for n := skip; n > 0 && pos < len(b); n-- {
+			pos = Next(b, pos)
+		}
 	}
 	return -1
+}
+
+// last is the last byte of the body.
+func (it *Item) last() byte {
+	if n := len(it.tail); n > 0 {
+		return it.tail[n-1]
+	}
+	return it.head[it.headLen-1]
 }
 
 // FindBack gives the last position before pos with the item's value; -1: none.

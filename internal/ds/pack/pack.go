@@ -105,6 +105,17 @@ func (p Pack) InsertItem(pos int, it *Item) Pack {
 	return p
 }
 
+// InsertPair puts two values that are ready before the element at pos, or at End.
+func (p Pack) InsertPair(pos int, a, b *Item) Pack {
+	n := p.Len() + 2
+	size := a.Size()
+	p = p.resize(pos, 0, size+b.Size())
+	a.Put(p[pos:])
+	b.Put(p[pos+size:])
+	p.setLen(n)
+	return p
+}
+
 // Append puts v behind the last element.
 func (p Pack) Append(v []byte) Pack { return p.Insert(len(p), v) }
 

@@ -13,10 +13,8 @@ type edit struct {
 	c     *engine.Ctx
 	key   []byte
 	limit value.HashLimit
-	at    int64 // when the key expires
+	entry store.Entry // as it was found
 	found bool
-	large bool // it was large when it was found
-	timed bool // it had fields that expire
 }
 
 // read finds a hash for reading. When ok is false the error was written; a
@@ -42,16 +40,17 @@ func viewOf(c *engine.Ctx, key []byte, e *store.Entry) value.Hash {
 
 // open finds a hash for a change; see read. A packed one is copied when
 // [edit.change] is called.
-func open(c *engine.Ctx, key []byte) (ed edit, ok bool) {
-	e, found, ok := c.Write(key, store.Hash)
-	if !ok {
-		return ed, false
+func (ed *edit) open(c *engine.Ctx, key []byte) (ok bool) {
+	ed.entry, ed.found, ok = c.Write(key, store.Hash)
+	ed.c, ed.key = c, key
+	switch {
+	case !ok:
+	case ed.found:
+		ed.Hash = viewOf(c, key, &ed.entry)
+	default:
+		ed.Hash = value.NewHash(c.Now)
 	}
-	ed = edit{Hash: value.NewHash(c.Now), c: c, key: key, found: found}
-	if found {
-		ed.Hash, ed.at, ed.large, ed.timed = viewOf(c, key, &e), e.ExpireAt, e.Large(), e.Timed
-	}
-	return ed, true
+	return ok
 }
 
 // change is to be called before the first change.
@@ -93,14 +92,16 @@ func (ed *edit) save() {
 	if packed != nil {
 		c.KeepScratch(packed)
 	}
+	was := &ed.entry
 	switch {
 	case ed.Drained():
 		c.Empty(ed.key)
-	case !ed.large || ed.timed != (wakeAt != 0):
-		c.Put(ed.key, &store.Content{Type: store.Hash, Value: packed, Body: body, ExpireAt: ed.at, WakeAt: wakeAt})
-	case ed.timed:
+	case was.Large() && was.Timed && wakeAt != 0:
 		c.ChangedFields(ed.key, body, wakeAt)
-	default:
+	case was.Large() && !was.Timed && wakeAt == 0:
 		c.Changed(ed.key, body)
+	case ed.found && body == nil && wakeAt == 0 && c.Replace(ed.key, was, packed):
+	default:
+		c.Put(ed.key, &store.Content{Type: store.Hash, Value: packed, Body: body, ExpireAt: was.ExpireAt, WakeAt: wakeAt})
 	}
 }

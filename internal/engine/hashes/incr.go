@@ -14,8 +14,8 @@ func hincrBy(c *engine.Ctx, args engine.Args) {
 	if !ok {
 		return
 	}
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	v, at, exists := ed.Get(args[2])
@@ -47,8 +47,8 @@ func hincrByFloat(c *engine.Ctx, args engine.Args) {
 		c.Error(reply.FloatNaN)
 		return
 	}
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	v, at, exists := ed.Get(args[2])

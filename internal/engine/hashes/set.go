@@ -34,8 +34,8 @@ func setPairs(c *engine.Ctx, args engine.Args) (added int, ok bool) {
 		c.Error(reply.WrongArgs(c.Name))
 		return 0, false
 	}
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return 0, false
 	}
 	ed.change()
@@ -51,8 +51,8 @@ func setPairs(c *engine.Ctx, args engine.Args) (added int, ok bool) {
 }
 
 func hsetnx(c *engine.Ctx, args engine.Args) {
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	if _, _, exists := ed.Get(args[2]); exists {
@@ -68,8 +68,8 @@ func hsetnx(c *engine.Ctx, args engine.Args) {
 }
 
 func hdel(c *engine.Ctx, args engine.Args) {
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	n := int64(0)

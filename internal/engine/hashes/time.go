@@ -68,8 +68,8 @@ func hexpireAt(c *engine.Ctx, args engine.Args)  { setTimes(c, args, engine.Seco
 func hpexpireAt(c *engine.Ctx, args engine.Args) { setTimes(c, args, engine.MillisAt) }
 
 func setTimes(c *engine.Ctx, args engine.Args, u engine.Unit) {
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	at, ok := fieldTime(c, args[2], u)
@@ -205,8 +205,8 @@ func tellTimes(c *engine.Ctx, args engine.Args, answer func(at int64) int64) {
 }
 
 func hpersist(c *engine.Ctx, args engine.Args) {
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	fields, ok := fieldsFrom(c, args, 2, reply.FieldsPositive)

@@ -9,8 +9,8 @@ import (
 )
 
 func hgetdel(c *engine.Ctx, args engine.Args) {
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	fields, ok := fieldsFrom(c, args, 2, reply.FieldsPositive)
@@ -35,11 +35,11 @@ func hgetdel(c *engine.Ctx, args engine.Args) {
 }
 
 func hgetex(c *engine.Ctx, args engine.Args) {
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
-	at, next := int64(0), 2
+	at, next, ok := int64(0), 2, false
 	unit, timed := engine.UnitOption(args[2])
 	persist := command.IsToken(args[2], "PERSIST")
 	switch {
@@ -94,8 +94,8 @@ func hsetex(c *engine.Ctx, args engine.Args) {
 	if !ok {
 		return
 	}
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	for i := 0; i < len(o.pairs) && (o.onlyNew || o.onlyOld); i += 2 {

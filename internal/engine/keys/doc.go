@@ -8,6 +8,7 @@ import "github.com/bowline-kv/bowline/internal/engine"
 var Handlers = map[string]engine.Handler{
 	"copy":            copyKey,
 	"dbsize":          dbSize,
+	"dump":            dump,
 	"del":             del,
 	"exists":          exists,
 	"expire":          expire,
@@ -29,7 +30,10 @@ var Handlers = map[string]engine.Handler{
 	"randomkey":       randomKey,
 	"rename":          rename,
 	"renamenx":        renameNX,
+	"restore":         restore,
 	"scan":            scan,
+	"sort":            sort,
+	"sort_ro":         sortRO,
 	"swapdb":          swapDB,
 	"touch":           touch,
 	"ttl":             ttl,

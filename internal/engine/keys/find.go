@@ -2,7 +2,6 @@ package keys
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/engine"
@@ -66,7 +65,7 @@ func scan(c *engine.Ctx, args engine.Args) {
 	if !ok {
 		return
 	}
-	// The keys are written behind the place of the cursor, which is known last.
+	// The keys are written first, as the cursor is known last.
 	at, n := len(c.W.B), 0
 	next := c.Scan(o.cursor, o.count, func(key []byte, e store.Entry) {
 		if o.pattern != nil && !glob.Match(o.pattern, key) || o.typed && e.Type != o.typ {
@@ -75,20 +74,12 @@ func scan(c *engine.Ctx, args engine.Args) {
 		c.W.Bulk(key)
 		n++
 	})
-	keys := append(c.Scratch(), c.W.B[at:]...)
-	c.KeepScratch(keys)
-	c.W.B = c.W.B[:at]
-	c.W.Array(2)
-	c.W.BulkString(strconv.FormatUint(next, 10))
-	c.W.Array(n)
-	c.W.Raw(keys)
+	c.ScanReply(at, n, next)
 }
 
 func parseScan(c *engine.Ctx, args engine.Args) (o scanOptions, ok bool) {
 	o.count = scanCountDefault
-	var err error
-	if o.cursor, err = strconv.ParseUint(string(args[1]), 10, 64); err != nil {
-		c.Error(reply.InvalidCursor)
+	if o.cursor, ok = c.ParseCursor(args[1]); !ok {
 		return o, false
 	}
 	for i := 2; i < len(args); i += 2 {

@@ -41,6 +41,8 @@ func encoding(e store.Entry) string {
 		return value.EncodingSet(&e)
 	case store.Hash:
 		return value.EncodingHash(&e)
+	case store.ZSet:
+		return value.EncodingSortedSet(&e)
 	default:
 		return compactEncodings[e.Type]
 	}
@@ -55,7 +57,7 @@ func encoding(e store.Entry) string {
 
 // compactEncodings are what Redis calls a value of few and short elements.
 var compactEncodings = map[store.Type]string{
-	store.ZSet: "listpack", store.Stream: "stream",
+	store.Stream: "stream",
 }
 
 // Redis lets keys share the values 0 to 9999, and says so by this number.

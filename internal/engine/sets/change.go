@@ -8,8 +8,8 @@ import (
 )
 
 func sadd(c *engine.Ctx, args engine.Args) {
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	n := int64(0)
@@ -28,8 +28,8 @@ func sadd(c *engine.Ctx, args engine.Args) {
 }
 
 func srem(c *engine.Ctx, args engine.Args) {
-	ed, ok := open(c, args[1])
-	if !ok {
+	var ed edit
+	if !ed.open(c, args[1]) {
 		return
 	}
 	n := int64(0)
@@ -51,16 +51,16 @@ func srem(c *engine.Ctx, args engine.Args) {
 
 func smove(c *engine.Ctx, args engine.Args) {
 	src, dst, v := args[1], args[2], args[3]
-	from, ok := open(c, src)
-	if !ok {
+	var from edit
+	if !from.open(c, src) {
 		return
 	}
 	if !from.found {
 		c.W.Int(0)
 		return
 	}
-	to, ok := open(c, dst)
-	if !ok {
+	var to edit
+	if !to.open(c, dst) {
 		return
 	}
 	from.again() // looking for the other may have changed the table

@@ -13,9 +13,8 @@ type edit struct {
 	c     *engine.Ctx
 	key   []byte
 	limit value.SetLimit
-	at    int64 // when the key expires
+	entry store.Entry // as it was found
 	found bool
-	large bool // it was large when it was found
 }
 
 // read finds a set for reading. When ok is false the error was written; a missing
@@ -37,22 +36,19 @@ func viewOf(c *engine.Ctx, key []byte, e *store.Entry) value.Set {
 
 // open finds a set for a change; see read. A packed one is copied when
 // [edit.change] is called.
-func open(c *engine.Ctx, key []byte) (ed edit, ok bool) {
-	e, found, ok := c.Write(key, store.Set)
-	if !ok {
-		return ed, false
+func (ed *edit) open(c *engine.Ctx, key []byte) (ok bool) {
+	ed.entry, ed.found, ok = c.Write(key, store.Set)
+	ed.c, ed.key = c, key
+	if ok && ed.found {
+		ed.Set = viewOf(c, key, &ed.entry)
 	}
-	ed = edit{c: c, key: key, found: found}
-	if found {
-		ed.Set, ed.at, ed.large = viewOf(c, key, &e), e.ExpireAt, e.Large()
-	}
-	return ed, true
+	return ok
 }
 
 // again refreshes the view after something else was changed.
 func (ed *edit) again() {
 	if e, found := ed.c.Again(ed.key); found {
-		ed.Set = viewOf(ed.c, ed.key, &e)
+		ed.Set, ed.entry = viewOf(ed.c, ed.key, &e), e
 	}
 }
 
@@ -84,12 +80,14 @@ func (ed *edit) save() {
 	if packed != nil {
 		c.KeepScratch(packed)
 	}
+	was := &ed.entry
 	switch {
 	case ed.Len() == 0:
 		c.Empty(ed.key)
-	case ed.large && body != nil:
+	case was.Large() && body != nil:
 		c.Changed(ed.key, body)
+	case ed.found && body == nil && c.Replace(ed.key, was, packed):
 	default:
-		c.Put(ed.key, &store.Content{Type: store.Set, Value: packed, Body: body, ExpireAt: ed.at})
+		c.Put(ed.key, &store.Content{Type: store.Set, Value: packed, Body: body, ExpireAt: was.ExpireAt})
 	}
 }

@@ -65,17 +65,17 @@ func spop(c *engine.Ctx, args engine.Args) {
 }
 
 func popOne(c *engine.Ctx, key []byte) {
-	ed, ok := open(c, key)
-	switch {
-	case !ok:
+	var ed edit
+	if !ed.open(c, key) {
 		return
-	case !ed.found:
+	}
+	if !ed.found {
 		c.W.Null()
 		return
 	}
 	ed.change()
-	var room [20]byte
-	v := ed.Random(c.Random()).AppendTo(room[:0])
+	v := ed.Random(c.Random()).AppendTo(c.Scratch2())
+	c.KeepScratch2(v)
 	c.W.Bulk(v)
 	ed.Remove(v)
 	c.Emit(nameSRem, key, v)
@@ -91,8 +91,8 @@ func popMany(c *engine.Ctx, args engine.Args) {
 		c.Error(reply.NotPositive)
 		return
 	}
-	ed, ok := open(c, key)
-	if !ok {
+	var ed edit
+	if !ed.open(c, key) {
 		return
 	}
 	size := ed.Len()
