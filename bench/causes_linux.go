@@ -63,7 +63,7 @@ func (b *bench) causes() []cause {
 	const pipeline = 16
 	all := func(keys int64) int64 { return keys }
 	tenth := func(keys int64) int64 { return keys / 10 }
-	return []cause{
+	causes := []cause{
 		{name: "del-" + size, prepare: setBigStage, act: command("DEL", bigKey), linger: time.Second},
 		{name: "unlink-" + size, prepare: setBigStage, act: command("UNLINK", bigKey), linger: time.Second},
 		{name: "expire-" + keys, prepare: expiringStage, await: awaitExpiry, act: expireStage, linger: time.Second},
@@ -73,6 +73,19 @@ func (b *bench) causes() []cause {
 		{name: "grow-mset-" + keys, act: traffic("MSET10", 1, orderOnce, tenth), linger: time.Second},
 		{name: "del-most-" + keys, prepare: fillStage, act: traffic(deletion.name, pipeline, orderMost, countMost), linger: 3 * time.Second},
 	}
+	for i := range collections {
+		if w := &collections[i]; w.key != "" {
+			causes = append(causes, cause{
+				name: "del-" + w.name + "-" + keys, prepare: collectionStage(w), act: command("DEL", w.key), linger: time.Second,
+			})
+		}
+	}
+	return causes
+}
+
+// collectionStage makes one large collection.
+func collectionStage(w *workload) func(ctx context.Context, st *stage) error {
+	return func(ctx context.Context, st *stage) error { return fill(ctx, st.server, w, st.plan.stallKeys, 0) }
 }
 
 const (

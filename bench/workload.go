@@ -14,6 +14,8 @@ type workload struct {
 	// words are the arguments. In one of them {key}, {member}, {score} and {expiry} stand for a
 	// number of as many digits as [numberDigits] says, and {value} for the value.
 	words []string
+	// key is the one key, where there is only one.
+	key string
 	// keys is how many different keys are used; 0: as many as the run says.
 	keys int64
 	// sized: the value's size matters, so that there is a row for each.
@@ -43,9 +45,9 @@ var (
 // type, with members of 16 bytes.
 var collections = []workload{
 	{name: "hashes", words: []string{"HSET", "hsh:{key}", "f1", "vvvvv", "f2", "vvvvv", "f3", "vvvvv", "f4", "vvvvv", "f5", "vvvvv"}},
-	{name: "zset", words: []string{"ZADD", "zset", "{score}", "mem:{key}"}},
-	{name: "set", words: []string{"SADD", "set", "mem:{key}"}},
-	{name: "list", words: []string{"RPUSH", "list", "mem:{key}"}},
+	{name: "zset", key: "zset", words: []string{"ZADD", "zset", "{score}", "mem:{key}"}},
+	{name: "set", key: "set", words: []string{"SADD", "set", "mem:{key}"}},
+	{name: "list", key: "list", words: []string{"RPUSH", "list", "mem:{key}"}},
 }
 
 // members is how many different fields or members a collection's key gets.
