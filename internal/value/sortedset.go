@@ -94,15 +94,16 @@ func (z *SortedSet) find(member []byte) int {
 
 // scoreBehind is the score of the member at a position.
 func (z *SortedSet) scoreBehind(pos int) float64 {
-	return packedScore(z.packed.Get(z.packed.Next(pos)))
+	return packedScore(z.packed, z.packed.Next(pos))
 }
 
-func packedScore(e pack.Element) float64 {
-	if n, ok := e.Int(); ok {
+// packedScore is the score at a position.
+func packedScore(p pack.Pack, pos int) float64 {
+	if n, ok := pack.IntAt(p, pos); ok {
 		return float64(n)
 	}
 	// What was packed is a number: what is beyond a double's range is infinite.
-	f, _ := strconv.ParseFloat(string(e.Bytes()), 64)
+	f, _ := strconv.ParseFloat(string(p.Get(pos).Bytes()), 64)
 	return f
 }
 
@@ -184,7 +185,7 @@ func (z *SortedSet) place(member []byte, score float64) int {
 	pos := p.End()
 	for pos > p.First() {
 		at := p.Prev(pos)
-		s := packedScore(p.Get(at))
+		s := packedScore(p, at)
 		at = p.Prev(at)
 		if s < score || s == score && compareMember(p.Get(at), member) < 0 {
 			break

@@ -77,33 +77,42 @@ func (e Element) Item() Item {
 
 // Get decodes the element at pos.
 func Get(b []byte, pos int) Element {
+	if n, ok := IntAt(b, pos); ok {
+		return Int(n)
+	}
 	b = b[pos:]
-	c := b[0]
-	switch {
-	case c < str6:
-		return Element{num: int64(c), isInt: true}
+	switch c := b[0]; {
 	case c < num13:
 		return stringOf(b, 1, int(c&0x3f))
-	case c < str12:
-		// Thirteen bits, moved up so that the sign is extended on the way back.
-		return Element{num: int64(int16(uint16(c)<<11|uint16(b[1])<<3) >> 3), isInt: true}
 	case c < str32:
 		return stringOf(b, 2, int(c&0xf)<<8|int(b[1]))
-	}
-	switch c {
-	case str32:
+	case c == str32:
 		return stringOf(b, 5, int(binary.LittleEndian.Uint32(b[1:])))
-	case num16:
-		return Element{num: int64(int16(binary.LittleEndian.Uint16(b[1:]))), isInt: true}
-	case num24:
-		u := uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
-		return Element{num: int64(int32(u) >> 8), isInt: true}
-	case num32:
-		return Element{num: int64(int32(binary.LittleEndian.Uint32(b[1:]))), isInt: true}
-	case num64:
-		return Element{num: int64(binary.LittleEndian.Uint64(b[1:])), isInt: true}
 	}
 	panic("BUG: a pack has an element of no known encoding")
+}
+
+// IntAt decodes the element at pos if it is an integer.
+func IntAt(b []byte, pos int) (n int64, ok bool) {
+	b = b[pos:]
+	switch c := b[0]; {
+	case c < str6:
+		return int64(c), true
+	case c < num13:
+		return 0, false
+	case c < str12:
+		// Thirteen bits, moved up so that the sign is extended on the way back.
+		return int64(int16(uint16(c)<<11|uint16(b[1])<<3) >> 3), true
+	case c == num24:
+		return int64(int32(uint32(b[1])<<8|uint32(b[2])<<16|uint32(b[3])<<24) >> 8), true
+	case c == num16:
+		return int64(int16(binary.LittleEndian.Uint16(b[1:]))), true
+	case c == num32:
+		return int64(int32(binary.LittleEndian.Uint32(b[1:]))), true
+	case c == num64:
+		return int64(binary.LittleEndian.Uint64(b[1:])), true
+	}
+	return 0, false
 }
 
 func stringOf(b []byte, at, n int) Element { return Element{str: b[at : at+n : at+n]} }

@@ -60,6 +60,11 @@ func TestAPackIsAList(t *testing.T) {
 				v := values().Draw(t, "value")
 				p, list = p.Append(v), append(list, v)
 			},
+			"insert pair": func(t *rapid.T) {
+				i, v, w := index(t, len(list)+1), values().Draw(t, "value"), values().Draw(t, "second")
+				a, b := ItemOf(v), ItemOf(w)
+				p, list = p.InsertPair(position(i), &a, &b), slices.Insert(list, i, v, w)
+			},
 			"prepend": func(t *rapid.T) {
 				v := values().Draw(t, "value")
 				p, list = p.Prepend(v), slices.Insert(list, 0, v)
