@@ -61,7 +61,11 @@ func (f *feeder) fill(command string) {
 	if command == "GET" {
 		command = "SET"
 	}
-	for i := range feedKeys {
+	n := feedKeys
+	if command == "LPUSH" { // so that the lists are large
+		n *= 6
+	}
+	for i := range n {
 		f.feed(appendFeedCommand(nil, command, i))
 	}
 }

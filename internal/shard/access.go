@@ -69,7 +69,7 @@ func (tx *Tx) SetUse(name []byte, idle, freq int64) {
 	m := tx.space.memory.Load()
 	k := tx.key(name)
 	t := tx.table(k.Slot)
-	e, ok := t.Get(k)
+	e, ok := t.Get(*k)
 	switch {
 	case !ok:
 	case m.Policy.often() && freq >= 0:

@@ -89,10 +89,10 @@ func (tx *Tx) expireMembers(t *store.Table, k store.Key, e *store.Entry, limit i
 	case wakeAt == 0:
 		t.Put(k, &store.Content{Type: store.Hash, Body: body, ExpireAt: e.ExpireAt})
 	case n == limit: // it stays due
-		t.Account(k, body)
+		t.Account(k.Slot, body)
 	default:
 		t.Wake(k, wakeAt)
-		t.Account(k, body)
+		t.Account(k.Slot, body)
 	}
 	tx.expiredFields(k, n)
 	return n

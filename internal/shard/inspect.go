@@ -3,9 +3,9 @@ package shard
 import "github.com/bowline-kv/bowline/internal/store"
 
 // Peek is [Tx.Inspect] that does not report a missing key to those who listen.
-func (tx *Tx) Peek(name []byte) (store.Entry, bool) {
+func (tx *Tx) Peek(name []byte) (e store.Entry, ok bool) {
 	k := tx.key(name)
-	e, ok := tx.find(k)
+	ok = tx.find(k, &e)
 	if stats := &tx.stripe(k.Slot).stats; ok {
 		stats.Hits++
 	} else {
@@ -43,6 +43,6 @@ func (tx *Tx) Again(name []byte) (store.Entry, bool) {
 	if t == nil {
 		return store.Entry{}, false
 	}
-	e, ok := t.Get(k)
+	e, ok := t.Get(*k)
 	return e, ok && !e.Expired(tx.Now)
 }

@@ -8,17 +8,21 @@ import (
 
 // key computes a key's slot and hash, unless the caller did already. Handlers
 // take their keys in the order of the arguments, and the very slices of these.
-func (tx *Tx) key(name []byte) store.Key {
+//
+// It is valid until the next call. It is not a copy: reading many bytes at once that
+// were written in pieces a moment ago makes the processor wait.
+func (tx *Tx) key(name []byte) *store.Key {
 	if n := len(tx.hints); n > 0 && len(name) > 0 {
 		if sameSlice(tx.hints[tx.at].Name, name) {
-			return tx.hints[tx.at]
+			return &tx.hints[tx.at]
 		}
 		if next := (tx.at + 1) % n; sameSlice(tx.hints[next].Name, name) {
 			tx.at = next
-			return tx.hints[next]
+			return &tx.hints[next]
 		}
 	}
-	return tx.space.Key(name)
+	tx.other = tx.space.Key(name)
+	return &tx.other
 }
 
 // sameSlice says whether two slices, the second not empty, are the same bytes in
@@ -43,25 +47,26 @@ func (tx *Tx) tableForWrite(s slot.ID) *store.Table {
 
 // Lookup finds a key for a read and counts the hit or miss. A key whose time is
 // over is not found; on the writer it is deleted on the way.
-func (tx *Tx) Lookup(name []byte) (store.Entry, bool) {
+func (tx *Tx) Lookup(name []byte) (e store.Entry, ok bool) {
 	k := tx.key(name)
-	e, ok := tx.find(k)
-	if ok {
-		tx.use(k, e)
+	if ok = tx.find(k, &e); ok {
+		tx.use(k, &e)
 	}
-	return tx.counted(k, e, ok)
+	tx.count(k, ok)
+	return e, ok
 }
 
 // Inspect is Lookup for commands that tell about a key and do not use it: they
 // leave alone what eviction goes by.
-func (tx *Tx) Inspect(name []byte) (store.Entry, bool) {
+func (tx *Tx) Inspect(name []byte) (e store.Entry, ok bool) {
 	k := tx.key(name)
-	e, ok := tx.find(k)
-	return tx.counted(k, e, ok)
+	ok = tx.find(k, &e)
+	tx.count(k, ok)
+	return e, ok
 }
 
 // use notes that a key was used.
-func (tx *Tx) use(k store.Key, e store.Entry) {
+func (tx *Tx) use(k *store.Key, e *store.Entry) {
 	if tx.NoTouch {
 		return
 	}
@@ -71,45 +76,46 @@ func (tx *Tx) use(k store.Key, e store.Entry) {
 		random = tx.Random()
 	}
 	if access := m.used(e.Access, tx.Now, random); access != e.Access {
-		tx.table(k.Slot).Touch(e, access)
+		tx.table(k.Slot).Touch(*e, access)
 	}
 }
 
-func (tx *Tx) counted(k store.Key, e store.Entry, ok bool) (store.Entry, bool) {
+// count counts a hit or miss.
+func (tx *Tx) count(k *store.Key, hit bool) {
 	stats := &tx.stripe(k.Slot).stats
-	if ok {
+	if hit {
 		stats.Hits++
 	} else {
 		stats.Misses++
 		tx.Notify(NotifyKeyMiss, "keymiss", k.Name)
 	}
-	return e, ok
 }
 
 // Find is Lookup without the counting, for commands that are about to write.
-func (tx *Tx) Find(name []byte) (store.Entry, bool) {
+func (tx *Tx) Find(name []byte) (e store.Entry, ok bool) {
 	k := tx.key(name)
-	e, ok := tx.find(k)
-	if ok {
-		tx.use(k, e)
+	if ok = tx.find(k, &e); ok {
+		tx.use(k, &e)
 	}
 	return e, ok
 }
 
-func (tx *Tx) find(k store.Key) (store.Entry, bool) {
+// find makes e, which is zero, the entry of a key; false when there is none, or its
+// time is over.
+func (tx *Tx) find(k *store.Key, e *store.Entry) bool {
 	t := tx.table(k.Slot)
-	if t == nil {
-		return store.Entry{}, false
+	if t == nil || !t.Find(k, e) {
+		return false
 	}
-	e, ok := t.Get(k)
-	if ok && e.Expired(tx.Now) {
-		// Only the writer of a group expires keys; a replica waits for the deletion.
-		if tx.Gate()&gateKeeps == 0 {
-			tx.expire(t, k)
-		}
-		return store.Entry{}, false
+	if e.ExpireAt == 0 || e.ExpireAt > tx.Now {
+		return true
 	}
-	return e, ok
+	// Only the writer of a group expires keys; a replica waits for the deletion.
+	if tx.Gate()&gateKeeps == 0 {
+		tx.expire(t, *k)
+	}
+	*e = store.Entry{}
+	return false
 }
 
 // expire deletes a key whose time is over and says so to everyone concerned.
@@ -134,7 +140,7 @@ func (tx *Tx) SetRecord(name []byte, typ store.Type, value []byte, expireAt int6
 	t := tx.tableForWrite(k.Slot)
 	t.Stamp(tx.space.memory.Load().fresh(tx.Now))
 	before := t.Len()
-	t.SetRecord(k, typ, value, expireAt)
+	t.SetRecord(*k, typ, value, expireAt)
 	if t.Len() != before {
 		tx.Notify(NotifyNew, "new", name)
 	}
@@ -146,7 +152,7 @@ func (tx *Tx) SetRecord(name []byte, typ store.Type, value []byte, expireAt int6
 func (tx *Tx) SetFound(name []byte, e *store.Entry, value []byte) {
 	k := tx.key(name)
 	if t := tx.table(k.Slot); !t.Overwrite(e, value) {
-		t.SetRecord(k, store.String, value, e.ExpireAt)
+		t.SetRecord(*k, store.String, value, e.ExpireAt)
 	}
 	tx.touched(name)
 }
@@ -158,7 +164,7 @@ func (tx *Tx) Put(name []byte, n *store.Content) {
 	t := tx.tableForWrite(k.Slot)
 	t.Stamp(tx.space.memory.Load().fresh(tx.Now))
 	before := t.Len()
-	t.Put(k, n)
+	t.Put(*k, n)
 	if t.Len() != before {
 		tx.Notify(NotifyNew, "new", name)
 	}
@@ -200,7 +206,7 @@ func (tx *Tx) Body(name []byte, e *store.Entry) *store.Body {
 // Changed says that the body of a key was changed in place.
 func (tx *Tx) Changed(name []byte, b *store.Body) {
 	k := tx.key(name)
-	tx.table(k.Slot).Account(k, b)
+	tx.table(k.Slot).Account(k.Slot, b)
 	tx.touched(name)
 }
 
@@ -213,7 +219,7 @@ func (tx *Tx) WakeAt(name []byte, e *store.Entry) int64 {
 // wakeAt.
 func (tx *Tx) ChangedFields(name []byte, b *store.Body, wakeAt int64) {
 	k := tx.key(name)
-	tx.table(k.Slot).Wake(k, wakeAt)
+	tx.table(k.Slot).Wake(*k, wakeAt)
 	tx.Changed(name, b)
 }
 
@@ -226,7 +232,7 @@ func (tx *Tx) Pin(name []byte, e store.Entry) (store.Pinned, bool) {
 // Append adds to an existing string and returns its new length.
 func (tx *Tx) Append(name, suffix []byte) int {
 	k := tx.key(name)
-	n := tx.table(k.Slot).Append(k, suffix)
+	n := tx.table(k.Slot).Append(*k, suffix)
 	tx.touched(name)
 	return n
 }
@@ -236,7 +242,7 @@ func (tx *Tx) Append(name, suffix []byte) int {
 func (tx *Tx) SetExpiry(name []byte, expireAt int64) bool {
 	k := tx.key(name)
 	t := tx.table(k.Slot)
-	if t == nil || !t.SetExpiry(k, expireAt) {
+	if t == nil || !t.SetExpiry(*k, expireAt) {
 		return false
 	}
 	tx.touched(name)
@@ -247,7 +253,7 @@ func (tx *Tx) SetExpiry(name []byte, expireAt int64) bool {
 func (tx *Tx) Delete(name []byte) bool {
 	k := tx.key(name)
 	t := tx.table(k.Slot)
-	if t == nil || !t.Delete(k) {
+	if t == nil || !t.Delete(*k) {
 		return false
 	}
 	tx.touched(name)

@@ -32,13 +32,14 @@ func (tx *Tx) MoveRecord(src []byte, db int, dst []byte) bool {
 		return false
 	}
 	k := tx.key(src)
-	tx.table(k.Slot).Delete(k) // unless that was done
+	tx.table(k.Slot).Delete(*k) // unless that was done
 	tx.touched(src)
 	return true
 }
 
 func (tx *Tx) transfer(src []byte, db int, dst []byte, moves bool) bool {
-	from, to := tx.key(src), tx.key(dst)
+	from := *tx.key(src)
+	to := *tx.key(dst)
 	source := tx.table(from.Slot)
 	if source == nil {
 		return false

@@ -14,7 +14,7 @@ func (tx *Tx) Extend(name []byte, size int) (changed bool) {
 	t := tx.tableForWrite(k.Slot)
 	n, exists := tx.ensureString(t, k)
 	if exists {
-		t.Patch(k, 0, nil)
+		t.Patch(*k, 0, nil)
 		if n >= size {
 			return false
 		}
@@ -36,35 +36,35 @@ func (tx *Tx) Patch(name []byte, at int, part []byte) {
 		n = at
 	}
 	over := min(len(part), n-at)
-	t.Patch(k, at, part[:over])
+	t.Patch(*k, at, part[:over])
 	if over < len(part) {
-		t.Append(k, part[over:])
+		t.Append(*k, part[over:])
 	}
 	tx.touched(name)
 }
 
 // ensureString gives the length of the string at k, which it makes, empty and Raw,
 // if need be.
-func (tx *Tx) ensureString(t *store.Table, k store.Key) (n int, existed bool) {
-	if e, ok := t.Get(k); ok {
+func (tx *Tx) ensureString(t *store.Table, k *store.Key) (n int, existed bool) {
+	if e, ok := t.Get(*k); ok {
 		return len(e.Value), true
 	}
 	t.Stamp(tx.space.memory.Load().fresh(tx.Now))
-	t.SetRecord(k, store.String, nil, 0)
-	t.Patch(k, 0, nil)
+	t.SetRecord(*k, store.String, nil, 0)
+	t.Patch(*k, 0, nil)
 	tx.Notify(NotifyNew, "new", k.Name)
 	return 0, false
 }
 
 // fill appends zeros to a string of n bytes until it has size.
-func (tx *Tx) fill(t *store.Table, k store.Key, n, size int) {
+func (tx *Tx) fill(t *store.Table, k *store.Key, n, size int) {
 	for n < size {
-		n = t.Append(k, zeros[:min(size-n, len(zeros))])
+		n = t.Append(*k, zeros[:min(size-n, len(zeros))])
 	}
 }
 
 // MarkRaw makes an existing string Raw. It tells nobody: its content is as before.
 func (tx *Tx) MarkRaw(name []byte) {
 	k := tx.key(name)
-	tx.table(k.Slot).Patch(k, 0, nil)
+	tx.table(k.Slot).Patch(*k, 0, nil)
 }

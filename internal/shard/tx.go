@@ -32,9 +32,10 @@ type Tx struct {
 	// effects is the record that grows while the handler runs.
 	effects []byte
 	changes uint64
-	moved   []byte // a value on its way; see CopyRecord
-	name    []byte // of a key that is being changed
-	dice    uint64 // see Random
+	other   store.Key // see key
+	moved   []byte    // a value on its way; see CopyRecord
+	name    []byte    // of a key that is being changed
+	dice    uint64    // see Random
 	// positions are what the reply depends on, at most one a shard.
 	positions []Position
 }

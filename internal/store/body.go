@@ -4,6 +4,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/ds/chain"
 	"github.com/bowline-kv/bowline/internal/ds/tree"
 	"github.com/bowline-kv/bowline/internal/page"
+	"github.com/bowline-kv/bowline/slot"
 )
 
 // Body is the value of a collection that is too large to be packed in a record.
@@ -82,11 +83,11 @@ func (t *Table) Clone(b *Body) *Body {
 // Body gives the body of an entry of this table that is Large.
 func (t *Table) Body(e *Entry) *Body { return t.bodies[load32(e.Value, 0)] }
 
-// Account counts what the body of a key takes after it was changed.
-func (t *Table) Account(k Key, b *Body) {
+// Account counts what a body takes after it was changed, for the slot of its key.
+func (t *Table) Account(s slot.ID, b *Body) {
 	before := t.used
 	t.recount(b, b.Bytes())
-	t.charge(k.Slot, before)
+	t.charge(s, before)
 }
 
 func (t *Table) recount(b *Body, bytes int64) {

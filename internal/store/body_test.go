@@ -132,7 +132,7 @@ func (m *bodyModel) change(t *rapid.T) {
 			r.members[name] = name
 		}
 	}
-	m.tables[i].Account(k, b)
+	m.tables[i].Account(k.Slot, b)
 }
 
 func (m *bodyModel) move(t *rapid.T) {

@@ -70,7 +70,7 @@ func (m *sortedModel) sorted() []scoredName {
 }
 
 func (m *sortedModel) check() error {
-	m.table.Account(m.key, m.body)
+	m.table.Account(m.key.Slot, m.body)
 	if err := m.table.check(); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func TestSortedSetsOverAModel(t *testing.T) {
 			},
 			"step": func(t *rapid.T) { m.table.Step(rapid.IntRange(1, 5000).Draw(t, "budget")) },
 			"clone": func(t *rapid.T) {
-				m.table.Account(m.key, m.body)
+				m.table.Account(m.key.Slot, m.body)
 				m.body = m.table.Clone(m.body)
 				m.table.Put(m.key, &Content{Type: ZSet, Body: m.body})
 			},
@@ -195,7 +195,7 @@ func TestSortedSetsFollowTheirRecords(t *testing.T) {
 			delete(m.scores, numbered(i))
 		}
 	}
-	m.table.Account(m.key, m.body)
+	m.table.Account(m.key.Slot, m.body)
 	before := m.body.Members.pages
 	for m.table.Step(100) {
 	}

@@ -230,12 +230,18 @@ func (t *Table) remove(k *Key, f found) {
 
 // Get finds a key, whether or not its time is over.
 func (t *Table) Get(k Key) (e Entry, ok bool) {
-	f := t.find(&k)
+	ok = t.Find(&k, &e)
+	return e, ok
+}
+
+// Find is Get without copies: it makes e, which is zero, the entry of a key.
+func (t *Table) Find(k *Key, e *Entry) bool {
+	f := t.find(k)
 	if f.ref == 0 {
-		return e, false
+		return false
 	}
-	t.fill(&e, f.ref)
-	return e, true
+	t.fill(e, f.ref)
+	return true
 }
 
 // Has says whether there is a key, whether or not its time is over.

@@ -55,7 +55,7 @@ func (m *listModel) change(values [][]byte, change func(l *List)) {
 	case l.Len() == 0:
 		m.table.Delete(m.key)
 	case large && body != nil:
-		m.table.Account(m.key, body)
+		m.table.Account(m.key.Slot, body)
 	default:
 		m.table.Put(m.key, &store.Content{Type: store.List, Value: packed, Body: body})
 		m.buf = packed

@@ -64,7 +64,7 @@ func (m *sortedSetModel) change(f func(z *SortedSet)) {
 	case z.Len() == 0:
 		m.table.Delete(m.key)
 	case large:
-		m.table.Account(m.key, body)
+		m.table.Account(m.key.Slot, body)
 	default:
 		m.table.Put(m.key, &store.Content{Type: store.ZSet, Value: packed, Body: body})
 	}
