@@ -10,6 +10,7 @@ var ranks = map[string]int{
 	"internal/reply": 1,
 	"internal/page":  1,
 	"internal/vfs":   1,
+	"internal/wal":   2,
 
 	"internal/ds/pack":   1,
 	"internal/ds/intset": 1,

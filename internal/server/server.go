@@ -142,6 +142,10 @@ type route struct {
 	server  func(w *Worker, s *session.Session, args [][]byte)
 	// short: the time that the command takes hardly depends on what it is given.
 	short bool
+	// perArgument: it hardly depends on anything but the number of arguments.
+	perArgument bool
+	// member: see memberArguments; 0: none.
+	member uint8
 }
 
 // families are the handlers of the commands on keys.
@@ -182,6 +186,12 @@ func New(o Options) *Server {
 	}
 	for spec := range command.All() {
 		srv.routes[spec.ID].short = spec.Complexity == "O(1)" || spec.Complexity == "O(log(N))"
+	}
+	for id, argument := range memberArguments {
+		srv.routes[id].member = argument
+	}
+	for _, id := range worksByArgument {
+		srv.routes[id].perArgument = true
 	}
 	srv.info = metrics.NewInfo(srv.infoSources())
 	srv.followMemory()

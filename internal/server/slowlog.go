@@ -147,9 +147,25 @@ func (w *Worker) beginLaps(b *session.Batch) {
 	w.lap = lap{began: b.Now.Mono, fine: fine}
 }
 
-// timedAlone says whether a command's own time is taken.
-func (w *Worker) timedAlone(spec *command.Spec) bool {
-	return spec != nil && (w.lap.fine || !w.srv.routes[spec.ID].short)
+// timedAlone says whether the own time of a command of so many arguments is taken.
+func (w *Worker) timedAlone(spec *command.Spec, arguments int) bool {
+	if spec == nil {
+		return false
+	}
+	r := &w.srv.routes[spec.ID]
+	return w.lap.fine || !r.short && !(r.perArgument && arguments <= fewArguments)
+}
+
+// fewArguments is up to how many arguments a command is short that does a little
+// for each of them.
+const fewArguments = 32
+
+// worksByArgument are commands that do a little for each of their arguments, and
+// nothing else.
+var worksByArgument = []command.ID{
+	command.IDDel, command.IDExists, command.IDHdel, command.IDHmget, command.IDHmset, command.IDHset, command.IDLpush, command.IDLpushx,
+	command.IDMget, command.IDMset, command.IDMsetnx, command.IDRpush, command.IDRpushx, command.IDSadd, command.IDSmismember, command.IDSrem,
+	command.IDTouch, command.IDUnlink, command.IDZadd, command.IDZmscore, command.IDZrem,
 }
 
 // endLap reads the clock, and counts the time since the lap began for its
@@ -161,7 +177,7 @@ func (w *Worker) endLap(s *session.Session, b *session.Batch, to int) {
 	w.count(from, to, nanos)
 	w.now, w.ctx.Now, w.ctx.NowMicros = now, now.Millis(), now.Wall
 	w.lap.from, w.lap.began = to, now.Mono
-	if nanos < fineMicros*1000 && !w.lap.fine && (to-from > 1 || !w.timedAlone(b.Commands[from].Spec)) {
+	if nanos < fineMicros*1000 && !w.lap.fine && (to-from > 1 || !w.timedAlone(b.Commands[from].Spec, len(b.Commands[from].Args))) {
 		return // too short for the slow log and the latency monitor
 	}
 	if to-from > 1 {

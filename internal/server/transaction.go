@@ -247,7 +247,7 @@ func (w *Worker) runQueued(s *session.Session, c *session.Command) *command.Spec
 		return spec
 	}
 	began := int64(-1)
-	if w.timedAlone(spec) {
+	if w.timedAlone(spec, len(c.Args)) {
 		began = w.srv.now().Mono
 	}
 	r := &w.srv.routes[spec.ID]

@@ -25,6 +25,7 @@ type Worker struct {
 
 	warmKeys []store.Key // of the batch, see warm
 	warmNext int
+	members  [][]byte // of the commands with warmKeys; nil: none
 
 	current *session.Session // whose batch runs; nil: none
 	inExec  bool             // a transaction runs, and holds locks
@@ -70,7 +71,7 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 	ran := 0
 	w.beginLaps(b)
 	for i := range b.Commands {
-		alone := len(b.Commands) > 1 && w.timedAlone(b.Commands[i].Spec)
+		alone := len(b.Commands) > 1 && w.timedAlone(b.Commands[i].Spec, len(b.Commands[i].Args))
 		if alone && i > w.lap.from {
 			w.endLap(s, b, i)
 		}
@@ -361,14 +362,37 @@ func (w *Worker) findKeys(spec *command.Spec, args [][]byte) bool {
 // and asks for the memory that they will touch, all at once.
 func (w *Worker) warm(s *session.Session, commands []session.Command) {
 	w.warmKeys, w.warmNext = w.warmKeys[:0], 0
+	w.members = w.members[:0]
+	some := false
 	for i := range commands {
 		c := &commands[i]
-		if c.Spec != nil && c.Spec.FirstKey == 1 && c.Spec.LastKey == 1 && len(c.Args) > 1 && w.srv.routes[c.Spec.ID].keys != nil {
-			w.warmKeys = append(w.warmKeys, w.ctx.Key(c.Args[1]))
+		if c.Spec == nil || c.Spec.FirstKey != 1 || c.Spec.LastKey != 1 || len(c.Args) < 2 {
+			continue
 		}
+		r := &w.srv.routes[c.Spec.ID]
+		if r.keys == nil {
+			continue
+		}
+		w.warmKeys = append(w.warmKeys, w.ctx.Key(c.Args[1]))
+		var member []byte
+		if r.member > 0 && len(c.Args) > int(r.member) {
+			member, some = c.Args[r.member], true
+		}
+		w.members = append(w.members, member)
 	}
 	w.ctx.DB = s.DB
 	w.ctx.Warm(w.warmKeys)
+	if some {
+		w.ctx.WarmMembers(w.warmKeys, w.members)
+	}
+}
+
+// memberArguments says which argument of a command is the first member or field
+// that it looks for; of ZADD with options it is another one, which does no harm.
+var memberArguments = map[command.ID]uint8{
+	command.IDHdel: 2, command.IDHexists: 2, command.IDHget: 2, command.IDHincrby: 2, command.IDHmget: 2, command.IDHset: 2, command.IDHsetnx: 2,
+	command.IDHstrlen: 2, command.IDSadd: 2, command.IDSismember: 2, command.IDSmismember: 2, command.IDSrem: 2, command.IDZadd: 3,
+	command.IDZincrby: 3, command.IDZrank: 2, command.IDZrem: 2, command.IDZrevrank: 2, command.IDZscore: 2,
 }
 
 // warmed gives the key that warm computed for the command with these arguments;

@@ -57,7 +57,12 @@ func newRingLog(size int) *ringLog { return &ringLog{buf: make([]byte, size), fi
 // larger than the ring is numbered but not kept, nor is anything before it.
 func (l *ringLog) Append(payload []byte) Sequence {
 	l.mu.Lock()
-	defer l.mu.Unlock()
+	seq := l.append(payload)
+	l.mu.Unlock()
+	return seq
+}
+
+func (l *ringLog) append(payload []byte) Sequence {
 	l.last++
 	need := uint64(ringHeader + len(payload))
 	if need > uint64(len(l.buf)) {

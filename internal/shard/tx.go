@@ -114,6 +114,26 @@ func (tx *Tx) Warm(keys []store.Key) {
 	}
 }
 
+// WarmMembers asks, after Warm, for what commands will touch that look for one
+// member of a large collection; a nil member: the command does not.
+func (tx *Tx) WarmMembers(keys []store.Key, members [][]byte) {
+	for _, ask := range [2]func(m *store.Table, k *store.Key){(*store.Table).Prepare, (*store.Table).Load} {
+		for i := range keys {
+			if members[i] == nil {
+				continue
+			}
+			tx.lock(tx.space.ShardOf(keys[i].Slot), 1<<stripeOf(keys[i].Slot))
+			if t := tx.table(keys[i].Slot); t != nil {
+				if m := t.MembersOf(&keys[i]); m != nil {
+					k := m.Key(members[i])
+					ask(m, &k)
+				}
+			}
+			tx.release()
+		}
+	}
+}
+
 // LockSlots locks the stripes of several slots, in ascending order. With more
 // than one shard all slots must be in the same one.
 func (tx *Tx) LockSlots(slots []slot.ID) {

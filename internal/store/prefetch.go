@@ -15,6 +15,21 @@ func (t *Table) Prepare(k *Key) {
 	(s.addr + page.Addr(home(tagOf(k.Hash), s.lines))*lineBytes).Prefetch()
 }
 
+// MembersOf gives the members of the large collection at a key, for Prepare and
+// Load; nil when there is none.
+func (t *Table) MembersOf(k *Key) *Table {
+	f := t.find(k)
+	if f.ref == 0 {
+		return nil
+	}
+	b := t.bytes(f.ref)
+	h := headerOf(b)
+	if !h.hasBody() {
+		return nil
+	}
+	return t.bodies[t.bodyNumber(b, h)].Members
+}
+
 // Load asks for the first two cache lines of the record to which a key's tag
 // leads: nearly always its own, if it has one. See [Table.Prepare].
 func (t *Table) Load(k *Key) {

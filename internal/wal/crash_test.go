@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -22,7 +23,7 @@ import (
 
 var (
 	crashSeeds = flag.Int("wal.seeds", 12, "how many crash histories are played")
-	crashSeed  = flag.Uint64("wal.seed", 0, "play the crash history of this seed only")
+	crashSeed  = flag.Uint64("wal.seed", 1, "the seed of the first crash history")
 )
 
 // ledger is what happened to one shard: the test's own account of it.
@@ -127,12 +128,7 @@ func TestAfterACrashThereIsAPrefixWithAllThatWasPromised(t *testing.T) {
 	if testing.Short() {
 		seeds /= 10
 	}
-	from := uint64(1)
-	if *crashSeed > 0 {
-		from, seeds = *crashSeed, 1
-	}
-	for seed := range seeds {
-		seed += from
+	for seed := *crashSeed; seed < *crashSeed+seeds; seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			st := &story{t: t, seed: seed, dice: rand.New(rand.NewPCG(seed, 2)), disk: vfs.Mem(), trimMu: newDiskLock()}
 			for range 1 + st.dice.IntN(3) {
@@ -140,7 +136,7 @@ func TestAfterACrashThereIsAPrefixWithAllThatWasPromised(t *testing.T) {
 			}
 			for round := range 4 {
 				if !st.live(round) || !st.crash(round) {
-					t.Logf("play it again with -wal.seed=%d", seed)
+					t.Logf("play it again with -wal.seed=%d -wal.seeds=1", seed)
 					return
 				}
 			}
@@ -288,9 +284,9 @@ func (st *story) loop(ctx context.Context, l *Log, loop int, dice *rand.Rand) {
 	for n := 0; ctx.Err() == nil; n++ {
 		for range dice.IntN(5) {
 			shard := dice.IntN(len(st.shards))
-			payload := make([]byte, dice.IntN(200)+dice.IntN(2)*dice.IntN(5000))
-			head := fmt.Sprintf("%d.%d.%d ", loop, n, dice.Uint64())
-			st.shards[shard].append(l.Stream(shard), head+string(payload))
+			// No zeros: a page that a failed start has cleared could make a torn record whole.
+			rest := strings.Repeat(".", dice.IntN(200)+dice.IntN(2)*dice.IntN(5000))
+			st.shards[shard].append(l.Stream(shard), fmt.Sprintf("%d.%d.%d %s", loop, n, dice.Uint64(), rest))
 		}
 		err := l.EndTick()
 		if err != nil && !errors.Is(err, ErrDiskFull) {

@@ -453,3 +453,26 @@ func TestRestartsTakeLittleSpace(t *testing.T) {
 		t.Errorf("%d records", n)
 	}
 }
+
+func TestLogOnTheFilesOfTheSystem(t *testing.T) {
+	dir := t.TempDir() + "/a/log"
+	open := func() *Recovery {
+		r, err := Recover(vfs.OS(), dir, RecoverOptions{})
+		must(t, err)
+		return r
+	}
+	for round := range 3 {
+		l, err := open().Start(options(uint64(round), 1))
+		must(t, err)
+		for range 30 {
+			add(t, l, 0, strings.Repeat("x", 3000))
+			must(t, l.Commit())
+		}
+		must(t, l.TrimBefore(map[int]Sequence{0: l.Stream(0).Last() - 9}, 0))
+		must(t, l.Close())
+	}
+	r := open()
+	if got := replayed(t, r, map[int]Sequence{0: 80}); len(got) != 10 || r.Last(0) != 90 {
+		t.Errorf("%d records up to %d", len(got), r.Last(0))
+	}
+}
