@@ -70,6 +70,10 @@ func (h *Hash) Own(buf []byte, timed bool) {
 	}
 }
 
+// OwnRoom is Own for a packed hash without times that is changed where it is: in
+// room, which holds it and has its capacity.
+func (h *Hash) OwnRoom(room []byte) { h.packed = room }
+
 // appendTimes appends pairs as triples without times.
 func appendTimes(dst, pairs pack.Pack) pack.Pack {
 	for pos := pairs.First(); pos < pairs.End(); {

@@ -43,6 +43,10 @@ func (l *List) Own(buf []byte) {
 	}
 }
 
+// OwnRoom is Own for a packed list that is changed where it is: in room, which
+// holds it and has its capacity.
+func (l *List) OwnRoom(room []byte) { l.packed = room }
+
 // Content is what the key is to be given, and body what it has in place of it;
 // one of them is nil.
 func (l *List) Content() (packed []byte, body *store.Body) { return l.packed, l.body }

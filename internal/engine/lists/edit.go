@@ -13,9 +13,10 @@ type edit struct {
 	value.List
 	c     *engine.Ctx
 	key   []byte
-	at    int64 // when the key expires
+	entry store.Entry // as it was found
 	found bool
-	large bool // it was large when it was found
+	// inPlace: it is changed where it is, as far as there is room.
+	inPlace bool
 }
 
 // read finds a list for reading. When ok is false the error was written; a
@@ -38,19 +39,35 @@ func viewOf(c *engine.Ctx, key []byte, e *store.Entry) value.List {
 // open finds a list for a change; see read. A packed one is copied when
 // [edit.change] is called.
 func open(c *engine.Ctx, key []byte) (ed edit, ok bool) {
-	e, found, ok := c.Write(key, store.List)
-	if !ok {
-		return ed, false
+	ed.entry, ed.found, ok = c.Write(key, store.List)
+	ed.c, ed.key = c, key
+	if ed.found && ok {
+		ed.List = viewOf(c, key, &ed.entry)
 	}
-	ed = edit{c: c, key: key, found: found}
-	if found {
-		ed.List, ed.at, ed.large = viewOf(c, key, &e), e.ExpireAt, e.Large()
-	}
-	return ed, true
+	return ed, ok
 }
 
+// again looks at the list anew: what was found of it is no longer valid.
+func (ed *edit) again() {
+	ed.entry, _ = ed.c.Again(ed.key)
+	ed.List = viewOf(ed.c, ed.key, &ed.entry)
+}
+
+// inPlaceMin is the size in bytes from which on a packed value is not copied to be
+// changed.
+const inPlaceMin = 4 << 10
+
 // change is to be called before the first change.
-func (ed *edit) change() { ed.Own(ed.c.Scratch()) }
+func (ed *edit) change() {
+	if ed.found && !ed.entry.Large() && len(ed.entry.Value) >= inPlaceMin {
+		if room := ed.c.Room(ed.key, &ed.entry); room != nil {
+			ed.OwnRoom(room)
+			ed.inPlace = true
+			return
+		}
+	}
+	ed.Own(ed.c.Scratch())
+}
 
 func (ed *edit) limit() chain.Limit {
 	return chain.LimitOf(int(ed.c.Config.Int(config.ListMaxListpackSize)))
@@ -79,9 +96,7 @@ func (ed *edit) grow(values [][]byte) {
 // save gives the key what the list has become.
 func (ed *edit) save() {
 	if ed.Len() == 0 {
-		if packed, _ := ed.Content(); packed != nil {
-			ed.c.KeepScratch(packed)
-		}
+		ed.keep()
 		ed.c.Empty(ed.key)
 		return
 	}
@@ -90,7 +105,7 @@ func (ed *edit) save() {
 
 // saveShrunk is save after elements were removed.
 func (ed *edit) saveShrunk() {
-	if ed.large && ed.Len() > 0 {
+	if ed.entry.Large() && ed.Len() > 0 {
 		ed.Shrink(ed.limit(), ed.c.Scratch())
 	}
 	ed.save()
@@ -98,12 +113,20 @@ func (ed *edit) saveShrunk() {
 
 func (ed *edit) store() {
 	packed, body := ed.Content()
-	if ed.large && body != nil {
+	switch {
+	case body != nil && ed.entry.Large():
 		ed.c.Changed(ed.key, body)
 		return
+	case body == nil && ed.found && !ed.entry.Large() && ed.c.Replace(ed.key, &ed.entry, packed):
+	default:
+		ed.c.Put(ed.key, &store.Content{Type: store.List, Value: packed, Body: body, ExpireAt: ed.entry.ExpireAt})
 	}
-	ed.c.Put(ed.key, &store.Content{Type: store.List, Value: packed, Body: body, ExpireAt: ed.at})
-	if packed != nil {
+	ed.keep()
+}
+
+// keep gives the buffer back in which a packed list was changed.
+func (ed *edit) keep() {
+	if packed, _ := ed.Content(); packed != nil && !ed.inPlace {
 		ed.c.KeepScratch(packed)
 	}
 }

@@ -114,9 +114,7 @@ func (ed *edit) moveTo(dst []byte, from, to bool) bool {
 	if !ok {
 		return false
 	}
-	// Looking for the target may have changed the table.
-	e, _ := c.Again(ed.key)
-	ed.List = viewOf(c, ed.key, &e)
+	ed.again() // looking for the target may have changed the table
 	v := ed.End(from)
 	c.Element(v)
 	held := v.AppendTo(c.Scratch2())
@@ -125,8 +123,7 @@ func (ed *edit) moveTo(dst []byte, from, to bool) bool {
 	target.push([][]byte{held}, to)
 	target.store()
 	c.Notify(shard.NotifyList, pushEvent(to), dst)
-	e, _ = c.Again(ed.key) // as storing the target did, too
-	ed.List = viewOf(c, ed.key, &e)
+	ed.again() // as storing the target did, too
 	ed.change()
 	ed.Drop(from)
 	c.Notify(shard.NotifyList, popEvent(from), ed.key)
