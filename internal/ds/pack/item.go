@@ -116,9 +116,14 @@ func Find(b []byte, pos, skip int, it *Item) int {
 		if b[pos] == first && pos+to < len(b) && b[pos+to] == last && it.At(b, pos) {
 			return pos
 		}
-		pos = Next(b, pos)
-		for n := skip; n > 0 && pos < len(b); n-- {
-			pos = Next(b, pos)
+		for n := skip; n >= 0 && pos < len(b); n-- {
+			// Each step waits for the one before: for short strings, of which there are
+			// most, it must not take more than reading one byte.
+			if c := b[pos]; c>>6 == str6>>6 {
+				pos += int(c&0x3f) + 2
+			} else {
+				pos = Next(b, pos)
+			}
 		}
 	}
 	return -1
