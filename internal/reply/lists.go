@@ -10,6 +10,9 @@ const (
 	PosCount        = "ERR COUNT can't be negative"
 	PosMaxLen       = "ERR MAXLEN can't be negative"
 
+	DebugNoTable   = "ERR The value stored at the specified key is not represented using an hash table"
+	DebugNotPacked = "ERR Not a listpack encoded object."
+
 	BusyKey         = "BUSYKEY Target key name already exists."
 	InvalidTTL      = "ERR Invalid TTL value, must be >= 0"
 	InvalidIdleTime = "ERR Invalid IDLETIME value, must be >= 0"

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bowline-kv/bowline/resp"
@@ -105,5 +106,29 @@ func TestCommandsOnCollectionsAllocateNothing(t *testing.T) {
 				t.Errorf("%v allocations for a pipeline of %d, want 0", perPipeline, pipeline)
 			}
 		})
+	}
+}
+
+func TestDebugDescribesCollections(t *testing.T) {
+	s := startSubject(t, first, 1, "enable-debug-command", "yes")
+	c := s.dial(t)
+	c.Do("RPUSH", "list", "a", "b")
+	c.Do("SET", "string", "v")
+	c.Do("CONFIG", "SET", "set-max-listpack-entries", "0")
+	c.Do("SADD", "set", "a", "b")
+	for want, args := range map[string][]string{
+		"A packed list of 8 bytes":           {"LISTPACK", "list"},
+		"ERR Not a listpack encoded object.": {"LISTPACK", "set"},
+		"ERR no such key":                    {"LISTPACK", "none"},
+		"OK":                                 {"QUICKLIST-PACKED-THRESHOLD", "100b"},
+		"ERR The value stored at the specified key is not represented using an hash table": {"HTSTATS-KEY", "string"},
+	} {
+		expect(t, c, want, append([]string{"DEBUG"}, args...)...)
+	}
+	if got := fmt.Sprint(c.Do("DEBUG", "HTSTATS-KEY", "set")); !strings.HasPrefix(got, "number of elements: 2\n") {
+		t.Errorf("a set is described as %q", got)
+	}
+	if got := fmt.Sprint(c.Do("DEBUG", "OBJECT", "set")); !strings.Contains(got, "encoding:hashtable serializedlength:") || strings.Contains(got, "serializedlength:4 ") {
+		t.Errorf("a set is described as %q", got)
 	}
 }

@@ -29,22 +29,25 @@ var debugCommands map[string]debugCommand
 
 func init() { // not a literal: HELP lists the table
 	debugCommands = map[string]debugCommand{
-		"CONFIG-REWRITE-FORCE-ALL": {0, 0, configRewrite},
-		"DICT-RESIZING":            {1, 1, debugNothing},
-		"DIGEST":                   {0, 0, debugDigest},
-		"DIGEST-VALUE":             {0, argumentsMax, debugDigestValue},
-		"ERROR":                    {1, 1, func(_ *Worker, s *session.Session, args [][]byte) { s.W.Error(string(args[0])) }},
-		"HELP":                     {0, 0, debugHelp},
-		"HTSTATS":                  {1, 2, debugTables},
-		"LOG":                      {1, 1, debugLog},
-		"OBJECT":                   {1, 2, debugObject},
-		"PAUSE-CRON":               {1, 1, debugPauseCron},
-		"POPULATE":                 {1, 3, debugPopulate},
-		"PROTOCOL":                 {1, 1, debugProtocol},
-		"REPLYBUFFER":              {2, 2, debugNothing},
-		"SET-ACTIVE-EXPIRE":        {1, 1, debugActiveExpire},
-		"SLEEP":                    {1, 1, debugSleep},
-		"STRINGMATCH-LEN":          {2, 2, debugStringMatch},
+		"CONFIG-REWRITE-FORCE-ALL":   {0, 0, configRewrite},
+		"DICT-RESIZING":              {1, 1, debugNothing},
+		"DIGEST":                     {0, 0, debugDigest},
+		"DIGEST-VALUE":               {0, argumentsMax, debugDigestValue},
+		"ERROR":                      {1, 1, func(_ *Worker, s *session.Session, args [][]byte) { s.W.Error(string(args[0])) }},
+		"HELP":                       {0, 0, debugHelp},
+		"HTSTATS":                    {1, 2, debugTables},
+		"HTSTATS-KEY":                {1, 2, debugMembers},
+		"LISTPACK":                   {1, 1, debugPacked},
+		"LOG":                        {1, 1, debugLog},
+		"OBJECT":                     {1, 2, debugObject},
+		"PAUSE-CRON":                 {1, 1, debugPauseCron},
+		"POPULATE":                   {1, 3, debugPopulate},
+		"PROTOCOL":                   {1, 1, debugProtocol},
+		"QUICKLIST-PACKED-THRESHOLD": {1, 1, debugNothing}, // a node takes elements of any size
+		"REPLYBUFFER":                {2, 2, debugNothing},
+		"SET-ACTIVE-EXPIRE":          {1, 1, debugActiveExpire},
+		"SLEEP":                      {1, 1, debugSleep},
+		"STRINGMATCH-LEN":            {2, 2, debugStringMatch},
 	}
 }
 
@@ -58,8 +61,7 @@ var debugUnsupported = map[string]string{
 	"SET-SKIP-CHECKSUM-VALIDATION": "there are no snapshots yet",
 	"JMAP":                         "there is no Java heap", "MALLCTL": "the allocator is not jemalloc", "MALLCTL-STR": "the allocator is not jemalloc",
 	"STRUCTSIZE": "the structures are not those of Redis", "SDSLEN": "strings are not kept as in Redis",
-	"HTSTATS-KEY": "values are not kept as in Redis", "LISTPACK": "values are not kept as in Redis", "QUICKLIST": "values are not kept as in Redis",
-	"QUICKLIST-PACKED-THRESHOLD": "there are no lists yet", "SET-DISABLE-DENY-SCRIPTS": "there are no scripts yet",
+	"QUICKLIST": "values are not kept as in Redis", "SET-DISABLE-DENY-SCRIPTS": "there are no scripts yet",
 	"REPLICATE": "replicas must not diverge", "CLIENT-EVICTION": "clients are not kept in buckets by size",
 	"SEGFAULT": "it would end the process", "PANIC": "it would end the process", "ASSERT": "it would end the process", "OOM": "it would end the process",
 	"RESTART": "it would end the process", "CRASH-AND-RECOVER": "it would end the process", "LEAK": "it would leak memory",
@@ -97,6 +99,8 @@ func debugHelp(_ *Worker, s *session.Session, _ [][]byte) {
 		"DIGEST-VALUE <key> [<key> ...]", "Return a digest of each value.",
 		"ERROR <text>", "Answer with this error.",
 		"HTSTATS <database>", "Describe the tables of a database.",
+		"HTSTATS-KEY <key>", "Describe the table of a large hash, set or sorted set.",
+		"LISTPACK <key>", "Describe a collection that is packed.",
 		"LOG <text>", "Write a line to the log.",
 		"OBJECT <key>", "Describe a value.",
 		"PAUSE-CRON <0|1>", "Stop the background work, or let it go on.",
@@ -180,7 +184,7 @@ func debugObject(w *Worker, s *session.Session, args [][]byte) {
 			idle = "0"
 		}
 		_, encoding, _ := strings.Cut(w.ask(command.IDObjectEncoding, args[0]), "\r\n")
-		s.W.Simple(fmt.Sprintf("Value at:0x0 refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%s", encoding, len(e.Value), e.Access, idle))
+		s.W.Simple(fmt.Sprintf("Value at:0x0 refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%s", encoding, w.valueBytes(args[0], &e), e.Access, idle))
 	})
 }
 
