@@ -265,9 +265,9 @@ func (s *sorting) lookup(pattern, element []byte) ([]byte, bool) {
 	switch {
 	case !found:
 		return nil, false
-	case field == nil:
-		return e.Value, e.Type == store.String
-	case e.Type != store.Hash:
+	case field == nil && e.Type == store.String:
+		return e.Value, true
+	case field == nil || e.Type != store.Hash:
 		return nil, false
 	}
 	var body *store.Body
