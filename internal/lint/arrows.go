@@ -6,6 +6,8 @@ var ranks = map[string]int{
 	"slot": 0,
 	"resp": 0,
 
+	"client": 1, // needs these two and the standard library only
+
 	"internal/glob":  1,
 	"internal/reply": 1,
 	"internal/page":  1,
@@ -48,6 +50,7 @@ var ranks = map[string]int{
 	"cmd/bowline": 12,
 
 	// Generators, benchmarks and what only tests import stand on top.
+	"client/gen":           20,
 	"internal/command/gen": 20,
 	"internal/redistest":   20,
 	"internal/player":      21,

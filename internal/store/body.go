@@ -18,6 +18,9 @@ type Body struct {
 	Order *tree.Tree
 	// Items are the elements of a list; nil for others.
 	Items *chain.Chain
+	// Compact says that Redis would still keep the collection packed: it has a body
+	// because that is faster. For whoever names forms.
+	Compact bool
 	// bytes is what the owning table counts for it.
 	bytes int64
 	// left is the choice of chunks of the pool that Order or Items have left, and
@@ -69,11 +72,12 @@ func (b *Body) release(parts []steps) []steps {
 func (t *Table) Clone(b *Body) *Body {
 	switch {
 	case b.Items != nil:
-		return &Body{Items: b.Items.Clone()}
+		return &Body{Items: b.Items.Clone(), Compact: b.Compact}
 	case b.Order != nil:
 		return t.cloneSorted(b)
 	}
 	n := t.NewBody()
+	n.Compact = b.Compact
 	b.Members.Each(func(k Key, e Entry) {
 		n.Members.SetRecord(n.Members.Key(k.Name), e.Type, e.Value, e.ExpireAt)
 	})

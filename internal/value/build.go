@@ -69,7 +69,7 @@ func (b *Builder) Element(e *rdb.Element) error {
 		b.text = append(b.text[:0], e.Value...)
 	case rdb.List:
 		if !b.list.Fits(b.Limits.List, 1, len(e.Value)) {
-			b.list.Grow(b.Bodies.NewList(b.Limits.List))
+			b.list.Grow(b.Bodies.NewList(b.Limits.List), b.Limits.List, 1, len(e.Value))
 		}
 		b.list.Push(e.Value, false)
 	case rdb.Set:

@@ -11,21 +11,32 @@ import (
 // packedMax is the size in bytes above which nothing is packed, whatever the limits.
 const packedMax = 1 << 30
 
+// A hash is packed up to so many fields and bytes, if the limit allows more: beyond
+// them, looking through all of it costs more than a table of its fields.
+const (
+	packedFields    = 128
+	packedHashBytes = 4 << 10
+)
+
 // Set gives a field a value; added says that it is new. Its time stays if keep,
 // else it has none. A hidden field is as one that is not there. fits is false, and
 // nothing was done, when the hash must Grow before. The hash is owned.
 func (h *Hash) Set(field, v []byte, keep bool, limit HashLimit) (added, fits bool) {
 	if h.body != nil {
-		return h.setMember(field, v, keep), true
+		added = h.setMember(field, v, keep)
+		if h.body.Compact {
+			h.body.Compact = len(field) <= limit.Value && len(v) <= limit.Value && h.body.Members.Len() <= limit.Entries
+		}
+		return added, true
 	}
-	if len(field) > limit.Value || len(v) > limit.Value || len(h.packed)+len(field)+len(v) > packedMax {
+	if len(field) > limit.Value || len(v) > limit.Value || len(h.packed)+len(field)+len(v) > packedHashBytes {
 		return false, false
 	}
 	pos, fields := h.find(field), h.fields()
 	if pos < 0 {
 		fields++
 	}
-	if fields > limit.Entries {
+	if fields > min(limit.Entries, packedFields) {
 		return false, false
 	}
 	if pos < 0 {
@@ -154,8 +165,10 @@ func rotate(b []byte, n int) {
 	slices.Reverse(b)
 }
 
-// Grow makes a packed hash large, in an empty body.
+// Grow makes a packed hash large, in an empty body. What is set next says whether
+// Redis would have done so.
 func (h *Hash) Grow(body *store.Body) {
+	body.Compact = true
 	h.wake = 0
 	if h.triple {
 		h.wake = h.first()

@@ -20,13 +20,19 @@ func ListOf(e *store.Entry, body *store.Body) List {
 	return List{packed: e.Value}
 }
 
-// EncodingList is what OBJECT ENCODING calls the form of a list.
-func EncodingList(e *store.Entry) string {
-	if e.Large() {
+// EncodingList is what OBJECT ENCODING calls the form of a list: what Redis would
+// have chosen.
+func EncodingList(body *store.Body) string {
+	if body != nil && !body.Compact {
 		return "quicklist"
 	}
 	return "listpack"
 }
+
+// packedList is the size in bytes up to which a list is packed in its record, if
+// the limit allows more: beyond it, moving the elements for each change costs more
+// than a page.
+const packedList = 2 << 10
 
 // listpackExtra is how many bytes more a listpack has than its elements.
 const listpackExtra = 7
@@ -43,42 +49,63 @@ func (l *List) Own(buf []byte) {
 	}
 }
 
-// OwnRoom is Own for a packed list that is changed where it is: in room, which
-// holds it and has its capacity.
-func (l *List) OwnRoom(room []byte) { l.packed = room }
-
 // Content is what the key is to be given, and body what it has in place of it;
 // one of them is nil.
 func (l *List) Content() (packed []byte, body *store.Body) { return l.packed, l.body }
 
 // Fits says whether a list with so many more elements, of so many bytes
-// together, may still be packed. A large one does not become packed by that.
+// together, may stay as it is; otherwise it is packed and must Grow.
 func (l *List) Fits(limit chain.Limit, count, bytes int) bool {
-	return l.body != nil || limit.Packed(l.bytes()+listpackExtra+bytes, l.Len()+count)
+	if l.body == nil {
+		return l.bytes()+bytes <= packedList && l.compact(limit, count, bytes)
+	}
+	if l.body.Compact {
+		l.body.Compact = l.compact(limit, count, bytes)
+	}
+	return true
 }
 
-// bytes is the size of the elements of a packed list.
-func (l *List) bytes() int {
-	if l.packed == nil {
+// compact says whether Redis would keep the list packed with so much more.
+func (l *List) compact(limit chain.Limit, count, bytes int) bool {
+	return limit.Packed(l.bytes()+listpackExtra+bytes, l.Len()+count)
+}
+
+// bytes is the size of the elements.
+func (l *List) bytes() (n int) {
+	switch {
+	case l.body != nil:
+		for i := range l.body.Items.Nodes() {
+			elements, _ := l.body.Items.Node(i)
+			n += len(elements)
+		}
+		return n
+	case l.packed == nil:
 		return 0
 	}
 	return len(l.packed.Elements())
 }
 
-// Grow makes a packed list large, in an empty body.
-func (l *List) Grow(body *store.Body) {
+// Grow makes a packed list large, in an empty body, to take so much more.
+func (l *List) Grow(body *store.Body, limit chain.Limit, count, bytes int) {
+	body.Compact = l.compact(limit, count, bytes)
 	body.Items.AppendPack(l.packed)
 	l.packed, l.body = nil, body
 }
 
 // Shrink makes a large list packed, in buf, when it takes less than half of what
-// is allowed, so that it does not go back and forth.
+// is allowed, so that it does not go back and forth; false when it stays large.
 func (l *List) Shrink(limit chain.Limit, buf []byte) bool {
 	if l.body == nil || l.body.Items.Nodes() != 1 {
 		return false
 	}
 	elements, count := l.body.Items.Node(0)
-	if len(elements)+listpackExtra > limit.Bytes/2 || count > limit.Count/2 {
+	if !l.body.Compact {
+		if len(elements)+listpackExtra > limit.Bytes/2 || count > limit.Count/2 {
+			return false
+		}
+		l.body.Compact = true
+	}
+	if len(elements) > packedList/2 {
 		return false
 	}
 	l.packed = pack.Pack(append(buf[:0], 0, 0)).AppendElements(elements, count)

@@ -27,12 +27,8 @@ func dump(c *engine.Ctx, args engine.Args) {
 
 // appendDump appends the payload of DUMP.
 func appendDump(c *engine.Ctx, dst, key []byte, e *store.Entry) []byte {
-	var body *store.Body
-	if e.Large() {
-		body = c.Body(key, e)
-	}
 	start := len(dst)
-	t, dst := value.AppendRDB(append(dst, 0), e, body, c.Config.Bool(config.RDBCompression))
+	t, dst := value.AppendRDB(append(dst, 0), e, bodyOf(c, key, e), c.Config.Bool(config.RDBCompression))
 	dst[start] = byte(t)
 	return rdb.AppendFooter(dst, start, uint16(value.RDBVersion(e)))
 }

@@ -12,7 +12,7 @@ import (
 
 func objectEncoding(c *engine.Ctx, args engine.Args) {
 	if e, ok := object(c, args[2]); ok {
-		c.W.BulkString(encoding(e))
+		c.W.BulkString(encoding(&e, bodyOf(c, args[2], &e)))
 	}
 }
 
@@ -26,23 +26,31 @@ func object(c *engine.Ctx, key []byte) (store.Entry, bool) {
 	return e, ok
 }
 
+// bodyOf gives the body of a value that was found under a key; nil: it has none.
+func bodyOf(c *engine.Ctx, key []byte, e *store.Entry) *store.Body {
+	if !e.Large() {
+		return nil
+	}
+	return c.Body(key, e)
+}
+
 // embeddedMax is the longest string, in bytes, that Redis keeps in one piece with
 // its header.
 const embeddedMax = 44
 
 // encoding names a representation as Redis would have chosen it: clients and
 // tests look at it. How a value is kept here is another matter.
-func encoding(e store.Entry) string {
+func encoding(e *store.Entry, body *store.Body) string {
 	switch e.Type {
 	case store.String:
 	case store.List:
-		return value.EncodingList(&e)
+		return value.EncodingList(body)
 	case store.Set:
-		return value.EncodingSet(&e)
+		return value.EncodingSet(e)
 	case store.Hash:
-		return value.EncodingHash(&e)
+		return value.EncodingHash(e, body)
 	case store.ZSet:
-		return value.EncodingSortedSet(&e)
+		return value.EncodingSortedSet(e)
 	default:
 		return compactEncodings[e.Type]
 	}

@@ -147,10 +147,7 @@ func (s *sorting) load() bool {
 	if !found {
 		return true
 	}
-	var body *store.Body
-	if e.Large() {
-		body = s.c.Body(s.key, &e)
-	}
+	body := bodyOf(s.c, s.key, &e)
 	s.kind = e.Type
 	add := func(x pack.Element) bool {
 		s.elements = append(s.elements, sortable{text: x.AppendTo(nil)})
@@ -270,11 +267,7 @@ func (s *sorting) lookup(pattern, element []byte) ([]byte, bool) {
 	case field == nil || e.Type != store.Hash:
 		return nil, false
 	}
-	var body *store.Body
-	if e.Large() {
-		body = s.c.Body(name, &e)
-	}
-	h := value.HashOf(&e, body, s.c.Now, 0)
+	h := value.HashOf(&e, bodyOf(s.c, name, &e), s.c.Now, 0)
 	v, _, ok := h.Get(field)
 	if !ok {
 		return nil, false

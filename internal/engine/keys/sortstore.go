@@ -50,7 +50,7 @@ func (s *sorting) put(dst []byte, list [][]byte) {
 	var l value.List
 	l.Own(c.Scratch())
 	if !l.Fits(limit, len(list), size) {
-		l.Grow(c.NewList(dst, limit))
+		l.Grow(c.NewList(dst, limit), limit, len(list), size)
 	}
 	for _, v := range list {
 		l.Push(v, false)

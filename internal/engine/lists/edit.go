@@ -15,8 +15,6 @@ type edit struct {
 	key   []byte
 	entry store.Entry // as it was found
 	found bool
-	// inPlace: it is changed where it is, as far as there is room.
-	inPlace bool
 }
 
 // read finds a list for reading. When ok is false the error was written; a
@@ -53,21 +51,8 @@ func (ed *edit) again() {
 	ed.List = viewOf(ed.c, ed.key, &ed.entry)
 }
 
-// inPlaceMin is the size in bytes from which on a packed value is not copied to be
-// changed.
-const inPlaceMin = 4 << 10
-
 // change is to be called before the first change.
-func (ed *edit) change() {
-	if ed.found && !ed.entry.Large() && len(ed.entry.Value) >= inPlaceMin {
-		if room := ed.c.Room(ed.key, &ed.entry); room != nil {
-			ed.OwnRoom(room)
-			ed.inPlace = true
-			return
-		}
-	}
-	ed.Own(ed.c.Scratch())
-}
+func (ed *edit) change() { ed.Own(ed.c.Scratch()) }
 
 func (ed *edit) limit() chain.Limit {
 	return chain.LimitOf(int(ed.c.Config.Int(config.ListMaxListpackSize)))
@@ -89,7 +74,7 @@ func (ed *edit) grow(values [][]byte) {
 		size += len(v)
 	}
 	if limit := ed.limit(); !ed.Fits(limit, len(values), size) {
-		ed.Grow(ed.c.NewList(ed.key, limit))
+		ed.Grow(ed.c.NewList(ed.key, limit), limit, len(values), size)
 	}
 }
 
@@ -126,7 +111,7 @@ func (ed *edit) store() {
 
 // keep gives the buffer back in which a packed list was changed.
 func (ed *edit) keep() {
-	if packed, _ := ed.Content(); packed != nil && !ed.inPlace {
+	if packed, _ := ed.Content(); packed != nil {
 		ed.c.KeepScratch(packed)
 	}
 }

@@ -1,0 +1,255 @@
+package client
+
+import (
+	"context"
+	"sync"
+)
+
+// batch is several commands on their way together. All that go to a node are written
+// once and read once, to all nodes at the same time. Commands that were redirected, or
+// could not be sent, go on alone afterwards: those of a slot one after the other, so
+// that they keep their order.
+//
+//	items    0: GET   1: MGET          2: SET
+//	         |        |--------|       |
+//	calls    0        1    2   3       4        replies lie beside calls
+type batch struct {
+	client  *Client
+	items   []item
+	calls   []*call
+	replies []Reply
+}
+
+// item is a command as the caller gave it.
+type item struct {
+	q     *call
+	err   error // known before anything is sent
+	parts []part
+	at    int // its first call
+}
+
+// add takes a command; the batch does not own it.
+func (b *batch) add(q *call) {
+	it := item{q: q, at: len(b.calls)}
+	standalone := b.client.core.top.Load().standalone
+	switch {
+	case q.refused(standalone), q.blocks(), !standalone && q.spec.fansOut():
+		it.err = ErrNotShared
+	case q.slot == crossSlot && !standalone && q.splits():
+		it.parts = q.split()
+		for i := range it.parts {
+			b.calls = append(b.calls, it.parts[i].call)
+		}
+	case q.slot == crossSlot && !standalone && b.client.core.opt.CrossSlot != CrossSlotSend:
+		it.err = ErrCrossSlot
+	default:
+		if q.slot == crossSlot {
+			q.slot = q.firstSlot()
+		}
+		b.calls = append(b.calls, q)
+	}
+	b.items = append(b.items, it)
+}
+
+// run gives one reply an item, in order.
+func (b *batch) run(ctx context.Context) []Reply {
+	out := make([]Reply, len(b.items))
+	if err := ctx.Err(); err != nil {
+		return b.failAll(out, err)
+	}
+	if b.client.core.opt.CrossSlot == CrossSlotFail {
+		for i := range b.items {
+			if b.items[i].err == ErrCrossSlot {
+				return b.failAll(out, ErrCrossSlot)
+			}
+		}
+	}
+	b.replies = make([]Reply, len(b.calls))
+	b.send(ctx)
+	for i := range b.items {
+		it := &b.items[i]
+		switch {
+		case it.err != nil:
+			out[i] = Reply{err: explain(it.q, "", it.err)}
+		case it.parts != nil:
+			out[i] = merge(it.q, it.parts, b.replies[it.at:it.at+len(it.parts)])
+			for j := range it.parts {
+				it.parts[j].call.release()
+			}
+		default:
+			out[i] = b.replies[it.at]
+		}
+	}
+	return out
+}
+
+func (b *batch) failAll(out []Reply, err error) []Reply {
+	for i := range out {
+		out[i].err = explain(b.items[i].q, "", err)
+	}
+	return out
+}
+
+// convoy is the part of a batch that goes to one connection.
+type convoy struct {
+	node   *node
+	lane   bool
+	calls  []*call
+	at     []int // where each belongs in the batch
+	conn   *conn
+	flight *flight
+	err    error // nothing was sent
+}
+
+// send makes the first attempt for all calls, then sees to those that need more.
+func (b *batch) send(ctx context.Context) {
+	convoys, astray := b.assign()
+	b.connect(ctx, convoys)
+	for _, v := range convoys {
+		if v.err == nil {
+			v.flight = b.client.core.flight.of(len(v.calls))
+			v.err = v.conn.send(v.flight, false, v.calls...)
+		}
+	}
+	var rest stragglers
+	for _, i := range astray {
+		rest.add(b.calls[i].slot, i, outcome{err: errUncovered})
+	}
+	for _, v := range convoys {
+		b.collect(ctx, v, &rest)
+	}
+	b.finish(ctx, &rest)
+}
+
+// assign sorts the calls by the node and the connection that they go to. astray are
+// those that nobody serves.
+func (b *batch) assign() (convoys []*convoy, astray []int) {
+	type place struct {
+		node  *node
+		lane  bool
+		index uint
+	}
+	core := b.client.core
+	places := map[place]*convoy{}
+	var last *convoy
+	var lastPlace place
+	for i, q := range b.calls {
+		n, lane := core.pick(q, b.client.route)
+		if n == nil {
+			astray = append(astray, i)
+			continue
+		}
+		p := place{n, lane, n.lane(lane).index(q.slot)}
+		if last == nil || p != lastPlace {
+			v := places[p]
+			if v == nil {
+				v = &convoy{node: n, lane: lane}
+				places[p] = v
+				convoys = append(convoys, v)
+			}
+			last, lastPlace = v, p
+		}
+		last.calls = append(last.calls, q)
+		last.at = append(last.at, i)
+	}
+	return convoys, astray
+}
+
+// connect finds a connection for every convoy. Those that must be dialed are dialed at
+// the same time.
+func (b *batch) connect(ctx context.Context, convoys []*convoy) {
+	for _, v := range convoys {
+		l := v.node.lane(v.lane)
+		if c := l.conns[l.index(v.calls[0].slot)].live.Load(); c == nil || !c.usable() {
+			_, v.err = l.open(&l.conns[l.index(v.calls[0].slot)])
+		}
+	}
+	for _, v := range convoys {
+		if v.err == nil {
+			v.conn, v.err = v.node.lane(v.lane).conn(ctx, v.calls[0].slot)
+		}
+	}
+}
+
+// collect waits for a convoy's replies.
+func (b *batch) collect(ctx context.Context, v *convoy, rest *stragglers) {
+	o := outcome{node: v.node, lane: v.lane, err: v.err}
+	if v.err != nil {
+		for i, q := range v.calls {
+			rest.add(q.slot, v.at[i], o)
+		}
+		return
+	}
+	f := v.flight
+	gaveUp := f.wait(ctx)
+	got, sent := int(f.got.Load()), uint64(0)
+	for i, q := range v.calls {
+		sent += uint64(len(q.wire))
+		o.err, o.sent = nil, false
+		switch {
+		case i < got:
+			o.reply = f.out[i]
+		case gaveUp != nil:
+			o.reply, o.err, o.sent = Reply{}, gaveUp, true
+		default:
+			o.reply, o.err, o.sent = Reply{}, f.err, sent <= f.sent
+		}
+		if o.err == nil && !o.reply.v.IsError() {
+			b.replies[v.at[i]] = o.reply
+			continue
+		}
+		rest.add(q.slot, v.at[i], o)
+	}
+	if gaveUp == nil {
+		b.client.core.flight.release(f)
+	}
+}
+
+// stragglers are the calls that have no good reply after the first attempt, by slot.
+type stragglers struct {
+	bySlot map[int][]straggler
+	slots  []int // in the order of their first call
+}
+
+type straggler struct {
+	at int // in the batch
+	o  outcome
+}
+
+func (s *stragglers) add(slot, at int, o outcome) {
+	if s.bySlot == nil {
+		s.bySlot = map[int][]straggler{}
+	}
+	if s.bySlot[slot] == nil {
+		s.slots = append(s.slots, slot)
+	}
+	s.bySlot[slot] = append(s.bySlot[slot], straggler{at, o})
+}
+
+// stragglersAtOnce is how many slots of a batch are seen to at the same time.
+const stragglersAtOnce = 16
+
+// finish brings the stragglers home.
+func (b *batch) finish(ctx context.Context, rest *stragglers) {
+	if len(rest.slots) == 1 {
+		b.finishSlot(ctx, rest.bySlot[rest.slots[0]])
+		return
+	}
+	var group sync.WaitGroup
+	turns := make(chan struct{}, stragglersAtOnce)
+	for _, at := range rest.slots {
+		turns <- struct{}{}
+		group.Go(func() {
+			b.finishSlot(ctx, rest.bySlot[at])
+			<-turns
+		})
+	}
+	group.Wait()
+}
+
+func (b *batch) finishSlot(ctx context.Context, list []straggler) {
+	for _, s := range list {
+		t := trip{core: b.client.core, q: b.calls[s.at], route: b.client.route}
+		b.replies[s.at] = t.from(ctx, s.o)
+	}
+}

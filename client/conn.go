@@ -1,0 +1,379 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bowline-kv/bowline/resp"
+)
+
+// conn is one connection. Requests of many goroutines follow each other on it without
+// waiting for replies; the replies come back in the same order.
+//
+// Who sends appends to a buffer under the lock. The first to find nobody writing
+// writes, for all who came meanwhile too. One goroutine reads. A second one writes
+// when the peer may be slow to take bytes, so that no caller ever waits in a write: a
+// caller's context would have no say there.
+type conn struct {
+	nc    net.Conn
+	limit time.Duration // without a byte for so long while replies are due, it is dead; 0: never
+	push  func(resp.Value)
+	stray func(resp.Value) // takes values that answer nothing; nil: they are a fault
+	ended func()           // called when the connection is dead; nil: nothing
+
+	mu       sync.Mutex
+	pending  []byte // not yet handed to nc
+	spare    []byte // the other buffer, while nobody writes from it
+	queue    fifo   // sent and not yet seen by the reader
+	appended uint64 // all bytes ever put into pending
+	handed   uint64 // of these, given to nc
+	writing  bool   // somebody is writing
+	draining bool   // nothing new is accepted; close when the last reply is there
+	armed    bool   // the watchdog runs
+	err      error  // why the connection is closed
+
+	answered atomic.Uint64 // of appended, the bytes whose replies were delivered
+	reads    atomic.Uint64 // counts reads with data
+	gone     atomic.Bool   // mirrors err and draining, for a look without the lock
+	wake     chan struct{} // for the second writer
+	dead     chan struct{} // closed when the reader has ended
+	watchdog *time.Timer
+	seen     uint64 // reads, at the watchdog's last look
+	idle     int    // looks without progress
+
+	zone string // what HELLO said of the availability zone
+}
+
+const (
+	// unansweredMax is how many bytes without a reply a socket surely takes without
+	// blocking, so that callers may write themselves.
+	unansweredMax = 32 << 10
+	// pendingMax bounds what waits for a peer that takes nothing.
+	pendingMax = 64 << 20
+	// bufferKeepMax is the largest buffer that a connection keeps while idle.
+	bufferKeepMax = 256 << 10
+	readSize      = 16 << 10
+	// writeRounds is how often a caller writes for others after it wrote for itself.
+	writeRounds = 4
+	// watchLooks is into how many looks the watchdog divides its limit.
+	watchLooks = 4
+)
+
+func newConn(nc net.Conn, limit time.Duration, push func(resp.Value)) *conn {
+	return &conn{nc: nc, limit: limit, push: push, wake: make(chan struct{}, 1), dead: make(chan struct{})}
+}
+
+func (c *conn) start() {
+	go c.read()
+	go c.writeBehind()
+}
+
+// send queues a flight and the bytes of its requests. With an error nothing was
+// queued, and nothing of it will be sent.
+func (c *conn) send(f *flight, asking bool, calls ...*call) error {
+	c.mu.Lock()
+	if err := c.refuses(); err != nil {
+		c.mu.Unlock()
+		return err
+	}
+	before := len(c.pending)
+	f.start = c.appended
+	if asking {
+		c.pending = append(c.pending, askingWire...)
+		f.skip = 1
+	}
+	for _, q := range calls {
+		c.pending = q.appendTo(c.pending)
+	}
+	c.appended += uint64(len(c.pending) - before)
+	f.end = c.appended
+	busy := c.queue.n > 0 || c.answered.Load() < f.start
+	c.queue.push(f)
+	if c.limit > 0 && !c.armed {
+		c.arm()
+	}
+	if c.writing {
+		c.mu.Unlock()
+		return nil
+	}
+	c.writing = true
+	slow := c.unanswered() > unansweredMax
+	c.mu.Unlock()
+	if slow {
+		c.wake <- struct{}{}
+		return nil
+	}
+	if busy {
+		// Others are at it: let those who are ready to send come first, one write
+		// for all of them costs less than one each.
+		runtime.Gosched()
+	}
+	c.write(true)
+	return nil
+}
+
+func (c *conn) refuses() error {
+	switch {
+	case c.err != nil || c.draining:
+		return errUnsent
+	case len(c.pending) > pendingMax:
+		return errBacklog
+	}
+	return nil
+}
+
+var (
+	errBacklog = errors.New("too many bytes wait for the node")
+	askingWire = resp.AppendCommandStrings(nil, "ASKING")
+)
+
+// appendTo appends the request, a transaction with all that belongs to it.
+func (q *call) appendTo(dst []byte) []byte {
+	if q.parts == nil {
+		return append(dst, q.wire...)
+	}
+	dst = append(dst, multiWire...)
+	for _, p := range q.parts {
+		dst = append(dst, p.wire...)
+	}
+	return append(dst, execWire...)
+}
+
+// write hands pending to the socket until there is none. A caller of ours does not
+// write for ever, nor to a socket that may block: then the second writer goes on. Who
+// calls has set writing.
+func (c *conn) write(caller bool) {
+	c.mu.Lock()
+	for round := 0; len(c.pending) > 0 && c.err == nil; round++ {
+		if caller && (round == writeRounds || c.unanswered() > unansweredMax) {
+			c.mu.Unlock()
+			c.wake <- struct{}{}
+			return
+		}
+		out := c.pending
+		c.pending, c.spare = c.spare[:0], nil
+		c.handed += uint64(len(out))
+		c.mu.Unlock()
+		n, err := c.nc.Write(out)
+		c.mu.Lock()
+		if err != nil {
+			c.handed -= uint64(len(out) - n)
+			c.close(fmt.Errorf("write to %s: %w", c.nc.RemoteAddr(), err))
+			break
+		}
+		if cap(out) <= bufferKeepMax {
+			c.spare = out[:0]
+		}
+	}
+	c.writing = false
+	c.mu.Unlock()
+}
+
+// unanswered counts the bytes sent or to be sent whose replies have not come.
+func (c *conn) unanswered() uint64 { return c.appended - c.answered.Load() }
+
+func (c *conn) writeBehind() {
+	for {
+		select {
+		case <-c.wake:
+			c.write(false)
+		case <-c.dead:
+			return
+		}
+	}
+}
+
+// close ends the connection; the reader then fails what is in flight. mu is held.
+func (c *conn) close(err error) {
+	if c.err == nil {
+		c.err = err
+		c.gone.Store(true)
+		c.nc.Close()
+	}
+}
+
+// fail is close for those who don't hold the lock.
+func (c *conn) fail(err error) {
+	c.mu.Lock()
+	c.close(err)
+	c.mu.Unlock()
+}
+
+// drain accepts nothing new and closes after the last reply that is due.
+func (c *conn) drain(err error) {
+	c.mu.Lock()
+	c.draining = true
+	c.gone.Store(true)
+	if c.unanswered() == 0 {
+		c.close(err)
+	}
+	c.mu.Unlock()
+}
+
+// usable may be wrong a moment later; send is not.
+func (c *conn) usable() bool { return !c.gone.Load() }
+
+// read delivers replies until the connection ends, then fails what has none.
+func (c *conn) read() {
+	in := inbox{c: c}
+	err := in.run()
+	c.fail(err)
+	in.abort()
+	if c.ended != nil {
+		c.ended()
+	}
+	close(c.dead)
+}
+
+// inbox is the reader's side of a connection.
+type inbox struct {
+	c     *conn
+	buf   []byte // buf[from:] is not yet parsed
+	from  int
+	rr    resp.ReplyReader
+	queue fifo    // taken over from the connection
+	cur   *flight // waits for replies
+}
+
+func (in *inbox) run() error {
+	for {
+		v, n, err := in.rr.Next(in.buf[in.from:])
+		switch {
+		case err == nil:
+			in.from += n
+			if err := in.deliver(&v); err != nil {
+				return err
+			}
+			continue
+		case err != resp.ErrIncomplete:
+			return fmt.Errorf("read from %s: %w", in.c.nc.RemoteAddr(), err)
+		}
+		if in.settled() {
+			return errRetired
+		}
+		in.makeRoom()
+		n, err = in.c.nc.Read(in.buf[len(in.buf):cap(in.buf)])
+		if n > 0 {
+			in.c.reads.Add(1)
+		}
+		in.buf = in.buf[:len(in.buf)+n]
+		if err != nil && n == 0 {
+			return fmt.Errorf("read from %s: %w", in.c.nc.RemoteAddr(), err)
+		}
+	}
+}
+
+// settled reports whether a draining connection has nothing to wait for any more.
+func (in *inbox) settled() bool {
+	c := in.c
+	if !c.gone.Load() {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.draining && c.unanswered() == 0
+}
+
+// makeRoom moves what is left to the front and sees that there is room behind it.
+func (in *inbox) makeRoom() {
+	rest := len(in.buf) - in.from
+	switch need := rest + max(in.rr.Missing(), readSize/4); {
+	case rest == 0 && cap(in.buf) > bufferKeepMax:
+		in.buf = make([]byte, 0, readSize)
+	case cap(in.buf) < need:
+		grown := make([]byte, rest, max(readSize, need, 2*cap(in.buf)))
+		copy(grown, in.buf[in.from:])
+		in.buf = grown
+	case in.from > 0:
+		copy(in.buf, in.buf[in.from:])
+		in.buf = in.buf[:rest]
+	}
+	in.from = 0
+}
+
+func (in *inbox) deliver(v *resp.Value) error {
+	if v.Kind == resp.KindPush {
+		if in.c.push != nil {
+			in.c.push(v.Clone())
+		}
+		return nil
+	}
+	if in.cur == nil && !in.next() {
+		if in.c.stray != nil {
+			in.c.stray(v.Clone())
+			return nil
+		}
+		return fmt.Errorf("read from %s: a reply that nobody asked for: %s", in.c.nc.RemoteAddr(), v.Kind)
+	}
+	f := in.cur
+	if f.take(Reply{v: own(v)}) {
+		in.cur = nil
+		in.c.answered.Store(f.end)
+		f.finish()
+	}
+	return nil
+}
+
+// next takes the oldest flight, and with it all that the connection has, so that the
+// lock is taken once for many replies.
+func (in *inbox) next() bool {
+	if in.queue.n == 0 {
+		in.c.mu.Lock()
+		in.queue, in.c.queue = in.c.queue, in.queue
+		in.c.mu.Unlock()
+	}
+	in.cur = in.queue.pop()
+	return in.cur != nil
+}
+
+// abort fails all flights. The connection is closed: no new ones come.
+func (in *inbox) abort() {
+	c := in.c
+	c.mu.Lock()
+	err, handed := c.err, c.handed
+	if c.watchdog != nil {
+		c.watchdog.Stop()
+	}
+	c.mu.Unlock()
+	for in.cur != nil || in.next() {
+		f := in.cur
+		in.cur = nil
+		f.err = err
+		f.sent = min(max(handed, f.start), f.end) - f.start
+		f.finish()
+	}
+}
+
+// arm starts the watchdog. mu is held.
+func (c *conn) arm() {
+	c.armed, c.idle, c.seen = true, 0, c.reads.Load()
+	if c.watchdog == nil {
+		c.watchdog = time.AfterFunc(c.limit/watchLooks, c.watch)
+		return
+	}
+	c.watchdog.Reset(c.limit / watchLooks)
+}
+
+// watch closes the connection when replies are due and nothing has come since several
+// looks.
+func (c *conn) watch() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil || c.unanswered() == 0 {
+		c.armed = false
+		return
+	}
+	if n := c.reads.Load(); n != c.seen {
+		c.seen, c.idle = n, 0
+	} else if c.idle++; c.idle >= watchLooks {
+		c.armed = false
+		c.close(fmt.Errorf("wait for %s: %w", c.nc.RemoteAddr(), errTimeout))
+		return
+	}
+	c.watchdog.Reset(c.limit / watchLooks)
+}

@@ -1,0 +1,365 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bowline-kv/bowline/resp"
+)
+
+// loader reloads the map: once at a time, not too often, from any node that answers.
+type loader struct {
+	core *core
+
+	mu     sync.Mutex
+	flight *reload   // under way, nil: none
+	ended  time.Time // of the last one
+	failed int       // failures in a row
+}
+
+// reload is one loading of the map; whoever needs it while it runs shares its result.
+type reload struct {
+	done chan struct{}
+	err  error
+}
+
+const (
+	// hedgeTime is how long one node may take before the next is asked too.
+	hedgeTime = 100 * time.Millisecond
+	// allAtOnce for a hedgeTime asks everybody.
+	allAtOnce = 0
+	// failedWaitMax is the longest wait between two reloads that fail.
+	failedWaitMax = time.Second
+)
+
+var (
+	errNoCluster = errors.New("the server has no cluster support")
+	errNoSlots   = errors.New("the server knows of no slot that is served")
+)
+
+// start gives the reload under way, beginning one when there is none; nil: closed.
+func (l *loader) start() *reload {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.flight != nil {
+		return l.flight
+	}
+	r := &reload{done: make(chan struct{})}
+	wait := l.wait()
+	if !l.core.spawn(func() { l.run(r, wait) }) {
+		return nil
+	}
+	l.flight = r
+	return r
+}
+
+// wait is how long the next reload has to wait, with a random part, so that many
+// clients do not ask at once. mu is held.
+func (l *loader) wait() time.Duration {
+	if l.ended.IsZero() {
+		return 0
+	}
+	gap := l.core.opt.ReloadMin
+	for range min(l.failed, 10) {
+		gap = min(2*gap, max(failedWaitMax, l.core.opt.ReloadMin))
+	}
+	gap += rand.N(gap/2 + 1)
+	return max(0, gap-time.Since(l.ended))
+}
+
+func (l *loader) run(r *reload, wait time.Duration) {
+	if pause(l.core.ctx, wait) == nil {
+		r.err = l.core.load(l.core.ctx)
+	} else {
+		r.err = ErrClosed
+	}
+	l.mu.Lock()
+	l.flight = nil
+	l.ended = time.Now()
+	if l.failed++; r.err == nil {
+		l.failed = 0
+	}
+	l.mu.Unlock()
+	close(r.done)
+}
+
+// pause waits for d or the context.
+func pause(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// reload loads the map anew and waits for it as long as the context lasts.
+func (c *core) reload(ctx context.Context) error {
+	r := c.loader.start()
+	if r == nil {
+		return ErrClosed
+	}
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// reloadSoon loads the map in the background.
+func (c *core) reloadSoon() { c.loader.start() }
+
+// load asks the known nodes in random order, then the seeds.
+func (c *core) load(ctx context.Context) error {
+	t := c.top.Load()
+	if t.standalone && c.opt.SentinelName == "" {
+		return nil
+	}
+	var err error
+	if len(t.nodes) > 0 && c.opt.SentinelName == "" {
+		if err = c.firstMap(ctx, c.askNodes(t), hedgeTime); err == nil {
+			return nil
+		}
+	}
+	seeds := c.firstMap(ctx, c.askSeeds(), allAtOnce)
+	if seeds == nil {
+		return nil
+	}
+	err = join(err, seeds)
+	c.tell(Event{Kind: EventReloadFailed, Slot: noSlot, Err: err})
+	return err
+}
+
+// source asks one server for the map.
+type source func(ctx context.Context) (*layout, string, error)
+
+func (c *core) askNodes(t *topology) []source {
+	var list []source
+	var passed []source
+	for _, n := range t.shuffled() {
+		ask := func(ctx context.Context) (*layout, string, error) {
+			cn, err := n.primary.conn(ctx, noSlot)
+			if err != nil {
+				return nil, n.addr, err
+			}
+			l, err := c.askMap(ctx, cn, n.addr)
+			return l, n.addr, err
+		}
+		if n.passed() {
+			passed = append(passed, ask)
+			continue
+		}
+		list = append(list, ask)
+	}
+	return append(list, passed...)
+}
+
+// askSeeds dials the addresses anew, for names may lead elsewhere by now.
+func (c *core) askSeeds() []source {
+	var list []source
+	for _, addr := range c.opt.Addrs {
+		list = append(list, func(ctx context.Context) (*layout, string, error) {
+			if c.opt.SentinelName != "" {
+				l, err := c.askSentinel(ctx, addr)
+				return l, addr, err
+			}
+			cn, err := c.dial(addr, "", false, false)
+			if err != nil {
+				return nil, addr, err
+			}
+			defer cn.fail(errRetired)
+			l, err := c.askMap(ctx, cn, addr)
+			return l, addr, err
+		})
+	}
+	return list
+}
+
+// firstMap asks one source after the other, the next when one has failed or takes
+// longer than hedge, and installs the first map. Without one all causes are joined.
+func (c *core) firstMap(ctx context.Context, sources []source, hedge time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*c.opt.DialTimeout)
+	defer cancel()
+	type answer struct {
+		l    *layout
+		addr string
+		err  error
+	}
+	answers := make(chan answer, len(sources))
+	begun, ended := 0, 0
+	next := func() {
+		ask := sources[begun]
+		begun++
+		ok := c.spawn(func() {
+			l, addr, err := ask(ctx)
+			answers <- answer{l, addr, err}
+		})
+		if !ok {
+			answers <- answer{err: ErrClosed}
+		}
+	}
+	var errs []error
+	for ended < len(sources) {
+		if begun == ended || hedge == allAtOnce && begun < len(sources) {
+			next()
+			continue
+		}
+		wait, stop := (<-chan time.Time)(nil), func() bool { return true }
+		if begun < len(sources) {
+			t := time.NewTimer(hedge)
+			wait, stop = t.C, t.Stop
+		}
+		select {
+		case <-wait:
+			next()
+		case a := <-answers:
+			stop()
+			ended++
+			if a.err == nil {
+				c.install(a.l)
+				c.tell(Event{Kind: EventReload, Addr: a.addr, Slot: noSlot})
+				return nil
+			}
+			errs = append(errs, fmt.Errorf("ask %s for the map: %w", a.addr, a.err))
+		case <-ctx.Done():
+			stop()
+			return join(append(errs, ctx.Err())...)
+		}
+		stop()
+	}
+	return join(errs...)
+}
+
+// askMap asks one node. A server without cluster support is a cluster of one.
+func (c *core) askMap(ctx context.Context, cn *conn, addr string) (*layout, error) {
+	l, err := c.askMapBy(ctx, cn, addr, "SHARDS")
+	var server *resp.Error
+	if errors.As(err, &server) && (server.Code() == "ERR" || server.Code() == "NOPERM") {
+		return c.askMapBy(ctx, cn, addr, "SLOTS")
+	}
+	return l, err
+}
+
+func (c *core) askMapBy(ctx context.Context, cn *conn, addr, sub string) (*layout, error) {
+	replies, err := cn.exchange(ctx, [][]string{{"CLUSTER", sub}})
+	if err != nil {
+		return nil, err
+	}
+	v := &replies[0]
+	switch {
+	case saysNoCluster(v):
+		return c.single(addr)
+	case v.IsError():
+		return nil, v.Err()
+	}
+	l, err := readMap(v, sub, addr, c.opt.TLS != nil)
+	if err == nil && !l.serves() {
+		err = errNoSlots
+	}
+	return l, err
+}
+
+func readMap(v *resp.Value, sub, addr string, useTLS bool) (*layout, error) {
+	if sub == "SHARDS" {
+		return parseShards(v, addr, useTLS)
+	}
+	return parseSlotTable(v, addr)
+}
+
+func (l *layout) serves() bool {
+	for _, g := range l.groups {
+		if len(g.slots) > 0 && len(g.members) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func saysNoCluster(v *resp.Value) bool {
+	if !v.IsError() {
+		return false
+	}
+	text := strings.ToLower(string(v.Str))
+	return strings.Contains(text, "cluster support disabled") ||
+		strings.Contains(text, "unknown command") && strings.Contains(text, "cluster")
+}
+
+// single is the map of a standalone server.
+func (c *core) single(addr string) (*layout, error) {
+	if c.opt.RequireCluster {
+		return nil, errNoCluster
+	}
+	g := layoutGroup{members: []layoutMember{{addr: addr, primary: true}}}
+	return &layout{groups: []layoutGroup{g}, standalone: true}, nil
+}
+
+// askSentinel asks where the primary is and sees for itself that it is one.
+func (c *core) askSentinel(ctx context.Context, addr string) (*layout, error) {
+	cn, err := c.dialSentinel(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	defer cn.fail(errRetired)
+	replies, err := cn.exchange(ctx, [][]string{{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", c.opt.SentinelName}})
+	if err != nil {
+		return nil, err
+	}
+	v := &replies[0]
+	if err := v.Err(); err != nil {
+		return nil, err
+	}
+	if len(v.Elems) != 2 {
+		return nil, fmt.Errorf("%s knows no primary named %q", addr, c.opt.SentinelName)
+	}
+	primary := joinAddr(textOf(&v.Elems[0]), number(&v.Elems[1]), addr)
+	if c.opt.MapAddr != nil {
+		primary = c.opt.MapAddr(primary)
+	}
+	if err := c.verifyPrimary(ctx, primary); err != nil {
+		return nil, fmt.Errorf("%s says that %s is primary: %w", addr, primary, err)
+	}
+	g := layoutGroup{members: []layoutMember{{addr: primary, primary: true}}}
+	return &layout{groups: []layoutGroup{g}, standalone: true}, nil
+}
+
+// dialSentinel connects without login, database or durability: those are for the data.
+func (c *core) dialSentinel(ctx context.Context, addr string) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.opt.DialTimeout)
+	defer cancel()
+	nc, err := c.openSocket(ctx, addr, "")
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", addr, err)
+	}
+	return c.startConn(nc, false, addr)
+}
+
+func (c *core) verifyPrimary(ctx context.Context, addr string) error {
+	cn, err := c.dial(addr, "", false, false)
+	if err != nil {
+		return err
+	}
+	defer cn.fail(errRetired)
+	replies, err := cn.exchange(ctx, [][]string{{"ROLE"}})
+	if err != nil {
+		return err
+	}
+	v := &replies[0]
+	if err := v.Err(); err != nil {
+		return err
+	}
+	if len(v.Elems) == 0 || textOf(&v.Elems[0]) != "master" {
+		return errors.New("its ROLE says otherwise")
+	}
+	return nil
+}

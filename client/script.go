@@ -1,0 +1,88 @@
+package client
+
+import (
+	"context"
+	"crypto/sha1"
+	"encoding/hex"
+)
+
+// Script is a Lua script, sent by its hash where the server knows it already. It is
+// safe for concurrent use.
+type Script struct {
+	source string
+	hash   string
+}
+
+// NewScript gives the script of a source.
+func NewScript(source string) *Script {
+	sum := sha1.Sum([]byte(source))
+	return &Script{source, hex.EncodeToString(sum[:])}
+}
+
+// Hash returns the name that EVALSHA knows the script by.
+func (s *Script) Hash() string { return s.hash }
+
+// Run executes the script with EVALSHA, and with EVAL at the same node when that does
+// not know it. The keys must be in one slot of a cluster.
+func (s *Script) Run(ctx context.Context, c *Client, keys []string, args ...any) Reply {
+	r := s.run(ctx, c, "EVALSHA", s.hash, keys, args)
+	if r.err != nil && code(&r.v) == "NOSCRIPT" {
+		return s.run(ctx, c, "EVAL", s.source, keys, args)
+	}
+	return r
+}
+
+func (s *Script) run(ctx context.Context, c *Client, command, body string, keys []string, args []any) Reply {
+	q := newCall()
+	defer q.release()
+	if err := q.encodeScript(command, body, keys, args); err != nil {
+		return Reply{err: &Error{Command: command, Slot: noSlot, Err: err}}
+	}
+	return c.do(ctx, q)
+}
+
+func (q *call) encodeScript(command, body string, keys []string, args []any) error {
+	n := 0
+	if len(args) > 0 {
+		var err error
+		if n, err = countArgs(args); err != nil && err != errNoCommand {
+			return err
+		}
+	}
+	q.begin(3 + len(keys) + n)
+	q.text(command)
+	q.text(body)
+	q.int(int64(len(keys)))
+	for _, key := range keys {
+		q.text(key)
+	}
+	for _, a := range args {
+		q.add(a)
+	}
+	q.settle()
+	return nil
+}
+
+// Script adds a script to the pipeline. Its source is sent, for a node that did not
+// know the hash would run the script after the commands behind it.
+func (p *Pipeline) Script(s *Script, keys []string, args ...any) {
+	q := newCall()
+	err := q.encodeScript("EVAL", s.source, keys, args)
+	if err != nil {
+		q.spec, q.slot = unknownCommand, noSlot
+	}
+	p.list, p.errs = append(p.list, q), append(p.errs, err)
+}
+
+// Script adds a script to the transaction, with its source.
+func (t *Tx) Script(s *Script, keys []string, args ...any) {
+	q := newCall()
+	if err := q.encodeScript("EVAL", s.source, keys, args); err != nil {
+		q.release()
+		if t.err == nil {
+			t.err = &Error{Command: "EVAL", Slot: noSlot, Err: err}
+		}
+		return
+	}
+	t.list = append(t.list, q)
+}
