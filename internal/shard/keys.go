@@ -183,6 +183,10 @@ func (tx *Tx) Replace(name []byte, e *store.Entry, packed []byte) bool {
 	return true
 }
 
+// Room gives the packed value of a collection that was just found, to be changed
+// in place; see [store.Table.Room]. [Tx.Replace] must follow, or Delete.
+func (tx *Tx) Room(name []byte, e *store.Entry) []byte { return tx.table(tx.key(name).Slot).Room(e) }
+
 // NewList, NewSorted and NewBody make the empty body of a collection for a key;
 // see [Tx.Put].
 func (tx *Tx) NewList(name []byte, limit chain.Limit) *store.Body {

@@ -63,6 +63,28 @@ func (m *model) overwrite(k Key, value []byte) {
 	}
 }
 
+// changeInPlace writes n bytes over a value that has room of its own.
+func (m *model) changeInPlace(k Key, n int) {
+	e, ok := m.table.Get(k)
+	if !ok {
+		return
+	}
+	room := m.table.Room(&e)
+	if room == nil {
+		return
+	}
+	room = room[:min(n, cap(room))]
+	for i := range room {
+		room[i] = byte(n + i)
+	}
+	r := m.keys[string(k.Name)]
+	want := bytes.Clone(room)
+	if !m.table.Overwrite(&e, room) {
+		m.table.Put(k, &Content{Type: r.typ, Value: room, ExpireAt: r.expireAt})
+	}
+	r.value, r.raw = want, false
+}
+
 func (m *model) expire(k Key, at int64) error {
 	r := m.keys[string(k.Name)]
 	if got := m.table.SetExpiry(k, at); got != (r != nil) {

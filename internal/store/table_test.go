@@ -79,6 +79,7 @@ func TestTableBehavesLikeAMap(t *testing.T) {
 			"step":      step,
 			"append":    func(t *rapid.T) { must(m.append(key(t), value(t))) },
 			"overwrite": func(t *rapid.T) { m.overwrite(key(t), value(t)) },
+			"in place":  func(t *rapid.T) { m.changeInPlace(key(t), rapid.IntRange(1, 20000).Draw(t, "bytes")) },
 			"expire":    func(t *rapid.T) { must(m.expire(key(t), expiry(t))) },
 			"delete":    func(t *rapid.T) { must(m.delete(key(t))) },
 			"pin":       func(t *rapid.T) { must(m.pin(key(t))) },

@@ -1,5 +1,7 @@
 package store
 
+import "github.com/bowline-kv/bowline/internal/page"
+
 // SetRecord makes k a value of the given type, of a copy of the packed bytes,
 // whatever it was before: for a string, its content. expireAt is a unix time in
 // milliseconds, 0 or less: no expiry. value must not be a view into the same table. A record that is replaced
@@ -80,8 +82,8 @@ func (t *Table) exchange(f found, c *content) {
 // Overwrite gives an entry, which the caller has just got, a new value of the same
 // type without looking it up again, and keeps its expiry time; false when that
 // needs another slot, or one of the values is not packed or has times. A string is
-// no longer Raw then. value must not be a view into the same table. The entry's view
-// dies.
+// no longer Raw then. value may be what [Table.Room] gave for the entry, with another
+// length. The entry's view dies.
 func (t *Table) Overwrite(e *Entry, value []byte) bool {
 	b := t.bytes(e.ref)
 	h := headerOf(b)
@@ -89,11 +91,7 @@ func (t *Table) Overwrite(e *Entry, value []byte) bool {
 		return false
 	}
 	if h.large() {
-		if len(value) <= recordMax || !t.overwriteLarge(t.largeOf(b, h), value) {
-			return false
-		}
-		store24(b, 0, uint32(h&^isRaw))
-		return true
+		return t.overwriteEntry(b, h, value)
 	}
 	at := h.bodyAt() + h.keyLen(b)
 	size := at + len(value)
@@ -103,6 +101,39 @@ func (t *Table) Overwrite(e *Entry, value []byte) bool {
 	copy(b[at:], value)
 	store24(b, 0, uint32(h&^(isRaw|sizeMask)|header(size)))
 	return true
+}
+
+// overwriteEntry is Overwrite of a large value.
+func (t *Table) overwriteEntry(b []byte, h header, value []byte) bool {
+	l := t.largeOf(b, h)
+	old := l.value()
+	switch inPlace := len(old) > 0 && len(value) > 0 && &old[0] == &value[0]; {
+	case len(value) <= recordMax/2:
+		return false // it needs no pages of its own any more
+	case inPlace:
+		l.valLen = uint32(len(value))
+	case !t.overwriteLarge(l, value):
+		return false
+	}
+	store24(b, 0, uint32(h&^isRaw))
+	return true
+}
+
+// Room gives the packed value of an entry, which the caller has just got, to be
+// changed in place, with the room behind it as its capacity; [Table.Overwrite]
+// must follow, and [Table.Put] where that says no. nil when the value is short, has
+// times, or somebody reads it.
+func (t *Table) Room(e *Entry) []byte {
+	b := t.bytes(e.ref)
+	h := headerOf(b)
+	if !h.large() || h.special() {
+		return nil
+	}
+	l := t.largeOf(b, h)
+	if l.shared() {
+		return nil
+	}
+	return l.addr.Bytes(int(l.pages) * page.Size)[l.keyLen : l.keyLen+l.valLen]
 }
 
 // Append adds suffix to the string at k and returns the new length in bytes.

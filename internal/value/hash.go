@@ -43,11 +43,10 @@ func HashOf(e *store.Entry, body *store.Body, now, wakeAt int64) Hash {
 // NewHash is an empty hash at a moment.
 func NewHash(now int64) Hash { return Hash{now: now} }
 
-// EncodingHash is what OBJECT ENCODING calls the form of a hash: what Redis would
-// have chosen.
-func EncodingHash(e *store.Entry, body *store.Body) string {
+// EncodingHash is what OBJECT ENCODING calls the form of a hash.
+func EncodingHash(e *store.Entry) string {
 	switch {
-	case body != nil && !body.Compact:
+	case e.Large():
 		return "hashtable"
 	case e.Timed:
 		return "listpackex"
@@ -70,6 +69,10 @@ func (h *Hash) Own(buf []byte, timed bool) {
 		h.packed = append(buf[:0], h.packed...)
 	}
 }
+
+// OwnRoom is Own for a packed hash without times that is changed where it is: in
+// room, which holds it and has its capacity.
+func (h *Hash) OwnRoom(room []byte) { h.packed = room }
 
 // appendTimes appends pairs as triples without times.
 func appendTimes(dst, pairs pack.Pack) pack.Pack {

@@ -11,32 +11,21 @@ import (
 // packedMax is the size in bytes above which nothing is packed, whatever the limits.
 const packedMax = 1 << 30
 
-// A hash is packed up to so many fields and bytes, if the limit allows more: beyond
-// them, looking through all of it costs more than a table of its fields.
-const (
-	packedFields    = 128
-	packedHashBytes = 4 << 10
-)
-
 // Set gives a field a value; added says that it is new. Its time stays if keep,
 // else it has none. A hidden field is as one that is not there. fits is false, and
 // nothing was done, when the hash must Grow before. The hash is owned.
 func (h *Hash) Set(field, v []byte, keep bool, limit HashLimit) (added, fits bool) {
 	if h.body != nil {
-		added = h.setMember(field, v, keep)
-		if h.body.Compact {
-			h.body.Compact = len(field) <= limit.Value && len(v) <= limit.Value && h.body.Members.Len() <= limit.Entries
-		}
-		return added, true
+		return h.setMember(field, v, keep), true
 	}
-	if len(field) > limit.Value || len(v) > limit.Value || len(h.packed)+len(field)+len(v) > packedHashBytes {
+	if len(field) > limit.Value || len(v) > limit.Value || len(h.packed)+len(field)+len(v) > packedMax {
 		return false, false
 	}
 	pos, fields := h.find(field), h.fields()
 	if pos < 0 {
 		fields++
 	}
-	if fields > min(limit.Entries, packedFields) {
+	if fields > limit.Entries {
 		return false, false
 	}
 	if pos < 0 {
@@ -165,10 +154,8 @@ func rotate(b []byte, n int) {
 	slices.Reverse(b)
 }
 
-// Grow makes a packed hash large, in an empty body. What is set next says whether
-// Redis would have done so.
+// Grow makes a packed hash large, in an empty body.
 func (h *Hash) Grow(body *store.Body) {
-	body.Compact = true
 	h.wake = 0
 	if h.triple {
 		h.wake = h.first()

@@ -15,6 +15,8 @@ type edit struct {
 	limit value.HashLimit
 	entry store.Entry // as it was found
 	found bool
+	// inPlace: it is changed where it is, as far as there is room.
+	inPlace bool
 }
 
 // read finds a hash for reading. When ok is false the error was written; a
@@ -59,10 +61,21 @@ func (ed *edit) change() { ed.prepare(false) }
 // changeTimes is change for one that gives fields times.
 func (ed *edit) changeTimes() { ed.prepare(true) }
 
+// inPlaceMin is the size in bytes from which on a packed value is not copied to be
+// changed.
+const inPlaceMin = 4 << 10
+
 func (ed *edit) prepare(timed bool) {
 	ed.limit = value.HashLimit{
 		Entries: int(ed.c.Config.Int(config.HashMaxListpackEntries)),
 		Value:   int(ed.c.Config.Int(config.HashMaxListpackValue)),
+	}
+	if !timed && ed.found && !ed.entry.Timed && !ed.entry.Large() && len(ed.entry.Value) >= inPlaceMin {
+		if room := ed.c.Room(ed.key, &ed.entry); room != nil {
+			ed.OwnRoom(room)
+			ed.inPlace = true
+			return
+		}
 	}
 	ed.Own(ed.c.Scratch(), timed)
 }
@@ -89,7 +102,7 @@ func (ed *edit) set(field, v []byte, keep bool) (added bool) {
 func (ed *edit) save() {
 	c := ed.c
 	packed, body, wakeAt := ed.Content()
-	if packed != nil {
+	if packed != nil && !ed.inPlace {
 		c.KeepScratch(packed)
 	}
 	was := &ed.entry

@@ -48,7 +48,7 @@ func encoding(e *store.Entry, body *store.Body) string {
 	case store.Set:
 		return value.EncodingSet(e)
 	case store.Hash:
-		return value.EncodingHash(e, body)
+		return value.EncodingHash(e)
 	case store.ZSet:
 		return value.EncodingSortedSet(e)
 	default:
