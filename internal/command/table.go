@@ -687,7 +687,7 @@ var table = [Count]Spec{
 		SinceValkey: true,
 		Summary:     "Says which redirections the client understands",
 		Complexity:  "O(1)",
-		Locks:       LocksNone, State: Planned,
+		Locks:       LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "capability", Type: "string", KeySpec: -1,
 				Flags: []string{"multiple"},

@@ -202,6 +202,8 @@ func TestNoTouchLeavesTheTimeOfLastUse(t *testing.T) {
 		return e.Access
 	}
 	before := access()
+	expect(t, c, "OK", "CLIENT", "CAPA", "redirect", "what-comes-later")
+	expect(t, c, "ERR wrong number of arguments for 'client|capa' command", "CLIENT", "CAPA")
 	expect(t, c, "OK", "CLIENT", "NO-TOUCH", "on")
 	for range 100 {
 		expect(t, c, "1", "GET", "a")

@@ -196,6 +196,8 @@ func clientHelp(s *Session, _ Instant, _ [][]byte) {
 		"CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
 		"CACHING (YES|NO)",
 		"    Remember, or don't, what the next command reads (see TRACKING).",
+		"CAPA <capability> [<capability> ...]",
+		"    Say what the client can do: redirect.",
 		"GETNAME",
 		"    Return the name of this connection.",
 		"GETREDIR",

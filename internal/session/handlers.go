@@ -16,6 +16,7 @@ type Handler func(s *Session, now Instant, args [][]byte)
 var Handlers = map[string]Handler{
 	"auth":                auth,
 	"client|caching":      clientCaching,
+	"client|capa":         clientCapa,
 	"client|getname":      getName,
 	"client|getredir":     clientGetRedir,
 	"client|help":         clientHelp,

@@ -19,6 +19,9 @@ const (
 	ModeMonitor
 	// ModeCaching: the last command was CLIENT CACHING, which is about the next one.
 	ModeCaching
+	// ModeRedirects: CLIENT CAPA redirect; the client understands redirections of a
+	// server that is in no cluster.
+	ModeRedirects
 )
 
 // SetMode turns switches on or off.

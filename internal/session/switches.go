@@ -22,6 +22,17 @@ func clientReply(s *Session, _ Instant, args [][]byte) {
 	}
 }
 
+// clientCapa takes note of what the client says it can do. What is not known is passed
+// over: it may be a later version's.
+func clientCapa(s *Session, _ Instant, args [][]byte) {
+	for _, capability := range args[2:] {
+		if command.IsToken(capability, "REDIRECT") {
+			s.SetMode(ModeRedirects, true)
+		}
+	}
+	s.W.OK()
+}
+
 // toggle is CLIENT NO-EVICT and CLIENT NO-TOUCH.
 func toggle(which Mode) Handler {
 	return func(s *Session, _ Instant, args [][]byte) {
