@@ -3,6 +3,7 @@ package lists
 import (
 	"bytes"
 
+	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/shard"
@@ -58,6 +59,12 @@ func blockingMove(c *engine.Ctx, args engine.Args, timeout []byte, from, to bool
 	if !moveElement(c, args[1], args[2], from, to) {
 		c.Block(engine.Wait{Keys: args[1:2], Type: store.List, Millis: millis, Scalar: true})
 	}
+}
+
+// side reads LEFT or RIGHT.
+func side(arg []byte) (front, ok bool) {
+	front = command.IsToken(arg, "LEFT")
+	return front, front || command.IsToken(arg, "RIGHT")
 }
 
 // sides reads both ends of LMOVE; when ok is false the error was written.

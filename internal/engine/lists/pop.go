@@ -3,7 +3,6 @@ package lists
 import (
 	"math"
 
-	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/shard"
@@ -121,79 +120,33 @@ func firstList(c *engine.Ctx, keys [][]byte) (ed edit, ok bool) {
 	return edit{}, true
 }
 
-// side reads LEFT or RIGHT.
-func side(arg []byte) (front, ok bool) {
-	front = command.IsToken(arg, "LEFT")
-	return front, front || command.IsToken(arg, "RIGHT")
-}
-
 func lmpop(c *engine.Ctx, args engine.Args) {
-	if p, ok := parseMPop(c, args, 1); ok {
-		p.run(c, engine.Wait{}, false)
+	if p, ok := c.MPop(args, 1, "LEFT", "RIGHT"); ok {
+		popFirst(c, &p, engine.Wait{}, false)
 	}
 }
 
 func blmpop(c *engine.Ctx, args engine.Args) {
-	p, ok := parseMPop(c, args, 2)
+	p, ok := c.MPop(args, 2, "LEFT", "RIGHT")
 	if !ok {
 		return
 	}
 	if millis, ok := c.Timeout(args[1]); ok {
-		p.run(c, engine.Wait{Keys: p.keys, Type: store.List, Millis: millis}, true)
+		popFirst(c, &p, engine.Wait{Keys: p.Keys, Type: store.List, Millis: millis}, true)
 	}
 }
 
-// mpop is what LMPOP and BLMPOP are asked for.
-type mpop struct {
-	keys  [][]byte
-	front bool
-	count int64
-}
-
-// parseMPop reads numkeys key [key ...] LEFT|RIGHT [COUNT count] from argument
-// number at on; when ok is false the error was written.
-func parseMPop(c *engine.Ctx, args engine.Args, at int) (p mpop, ok bool) {
-	n, ok := resp.ParseInt(args[at])
-	if !ok || n < 1 {
-		c.Error(reply.NumKeysPositive)
-		return p, false
-	}
-	if n >= int64(len(args)-at-1) {
-		c.Error(reply.Syntax)
-		return p, false
-	}
-	where := at + 1 + int(n)
-	p = mpop{keys: args[at+1 : where], count: -1}
-	if p.front, ok = side(args[where]); !ok {
-		c.Error(reply.Syntax)
-		return p, false
-	}
-	for i := where + 1; i < len(args); i += 2 {
-		if p.count >= 0 || !command.IsToken(args[i], "COUNT") || i+1 == len(args) {
-			c.Error(reply.Syntax)
-			return p, false
-		}
-		if p.count, ok = resp.ParseInt(args[i+1]); !ok || p.count < 1 {
-			c.Error(reply.CountPositive)
-			return p, false
-		}
-	}
-	if p.count < 0 {
-		p.count = 1
-	}
-	return p, true
-}
-
-func (p *mpop) run(c *engine.Ctx, wait engine.Wait, waits bool) {
-	ed, ok := firstList(c, p.keys)
+// popFirst takes elements of the first key that is a list.
+func popFirst(c *engine.Ctx, p *engine.MPop, wait engine.Wait, waits bool) {
+	ed, ok := firstList(c, p.Keys)
 	switch {
 	case !ok:
 	case ed.found:
-		n := int(min(p.count, int64(ed.Len())))
+		n := int(min(p.Count, int64(ed.Len())))
 		c.W.Array(2)
 		c.W.Bulk(ed.key)
 		c.W.Array(n)
-		ed.takeEmit(n, p.front)
+		ed.takeEmit(n, !p.Second)
 	case waits:
 		c.Block(wait)
 	default:

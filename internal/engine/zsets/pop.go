@@ -1,9 +1,6 @@
 package zsets
 
 import (
-	"math"
-
-	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/shard"
@@ -95,73 +92,32 @@ func firstSortedSet(c *engine.Ctx, keys [][]byte) (ed edit, ok bool) {
 }
 
 func zmpop(c *engine.Ctx, args engine.Args) {
-	if p, ok := parseMPop(c, args, 1); ok {
-		p.run(c, engine.Wait{}, false)
+	if p, ok := c.MPop(args, 1, "MIN", "MAX"); ok {
+		popFirst(c, &p, engine.Wait{}, false)
 	}
 }
 
 func bzmpop(c *engine.Ctx, args engine.Args) {
-	millis, ok := c.Timeout(args[1])
+	p, ok := c.MPop(args, 2, "MIN", "MAX")
 	if !ok {
 		return
 	}
-	if p, ok := parseMPop(c, args, 2); ok {
-		p.run(c, engine.Wait{Keys: p.keys, Type: store.ZSet, Millis: millis}, true)
+	if millis, ok := c.Timeout(args[1]); ok {
+		popFirst(c, &p, engine.Wait{Keys: p.Keys, Type: store.ZSet, Millis: millis}, true)
 	}
 }
 
-// mpop is what ZMPOP and BZMPOP are asked for.
-type mpop struct {
-	keys    [][]byte
-	highest bool
-	count   int64
-}
-
-// parseMPop reads numkeys key [key ...] MIN|MAX [COUNT count] from argument
-// number at on; when ok is false the error was written.
-func parseMPop(c *engine.Ctx, args engine.Args, at int) (p mpop, ok bool) {
-	n, ok := resp.ParseInt(args[at])
-	if !ok || n < 1 || n > math.MaxInt32 {
-		c.Error(reply.NumKeysPositive)
-		return p, false
-	}
-	where := at + 1 + int(n)
-	if where >= len(args) {
-		c.Error(reply.Syntax)
-		return p, false
-	}
-	p = mpop{keys: args[at+1 : where], count: -1}
-	p.highest = command.IsToken(args[where], "MAX")
-	if !p.highest && !command.IsToken(args[where], "MIN") {
-		c.Error(reply.Syntax)
-		return p, false
-	}
-	for i := where + 1; i < len(args); i += 2 {
-		if p.count >= 0 || !command.IsToken(args[i], "COUNT") || i+1 == len(args) {
-			c.Error(reply.Syntax)
-			return p, false
-		}
-		if p.count, ok = resp.ParseInt(args[i+1]); !ok || p.count < 1 {
-			c.Error(reply.CountPositive)
-			return p, false
-		}
-	}
-	if p.count < 0 {
-		p.count = 1
-	}
-	return p, true
-}
-
-func (p *mpop) run(c *engine.Ctx, wait engine.Wait, waits bool) {
-	ed, ok := firstSortedSet(c, p.keys)
+// popFirst takes members of the first key that is a sorted set.
+func popFirst(c *engine.Ctx, p *engine.MPop, wait engine.Wait, waits bool) {
+	ed, ok := firstSortedSet(c, p.Keys)
 	switch {
 	case !ok:
 	case ed.found:
-		n := int(min(p.count, int64(ed.Len())))
+		n := int(min(p.Count, int64(ed.Len())))
 		c.W.Array(2)
 		c.W.Bulk(ed.key)
 		c.W.Array(n)
-		ed.take(n, p.highest, pairWriter{c: c, scores: true, nested: true})
+		ed.take(n, p.Second, pairWriter{c: c, scores: true, nested: true})
 	case waits:
 		c.Block(wait)
 	default:
