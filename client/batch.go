@@ -18,6 +18,30 @@ type batch struct {
 	items   []item
 	calls   []*call
 	replies []Reply
+
+	straight bool // every item is one call, at the same place
+}
+
+// begin prepares for n items and reuses what room there is.
+func (b *batch) begin(c *Client, n int) {
+	b.client, b.straight, b.replies = c, true, nil
+	if cap(b.items) < n {
+		b.items, b.calls = make([]item, 0, n), make([]*call, 0, n)
+	}
+	b.items, b.calls = b.items[:0], b.calls[:0]
+}
+
+// end forgets the commands.
+func (b *batch) end() {
+	clear(b.items)
+	clear(b.calls)
+	b.replies = nil
+}
+
+// fail takes a command that is known to be wrong.
+func (b *batch) fail(q *call, err error) {
+	b.items = append(b.items, item{q: q, err: err, at: len(b.calls)})
+	b.straight = false
 }
 
 // item is a command as the caller gave it.
@@ -34,14 +58,17 @@ func (b *batch) add(q *call) {
 	standalone := b.client.core.top.Load().standalone
 	switch {
 	case q.refused(standalone), q.blocks(), !standalone && q.spec.fansOut():
-		it.err = ErrNotShared
+		b.fail(q, ErrNotShared)
+		return
 	case q.slot == crossSlot && !standalone && q.splits():
 		it.parts = q.split()
+		b.straight = false
 		for i := range it.parts {
 			b.calls = append(b.calls, it.parts[i].call)
 		}
 	case q.slot == crossSlot && !standalone && b.client.core.opt.CrossSlot != CrossSlotSend:
-		it.err = ErrCrossSlot
+		b.fail(q, ErrCrossSlot)
+		return
 	default:
 		if q.slot == crossSlot {
 			q.slot = q.firstSlot()
@@ -53,19 +80,22 @@ func (b *batch) add(q *call) {
 
 // run gives one reply an item, in order.
 func (b *batch) run(ctx context.Context) []Reply {
-	out := make([]Reply, len(b.items))
 	if err := ctx.Err(); err != nil {
-		return b.failAll(out, err)
+		return b.failAll(err)
 	}
 	if b.client.core.opt.CrossSlot == CrossSlotFail {
 		for i := range b.items {
 			if b.items[i].err == ErrCrossSlot {
-				return b.failAll(out, ErrCrossSlot)
+				return b.failAll(ErrCrossSlot)
 			}
 		}
 	}
 	b.replies = make([]Reply, len(b.calls))
 	b.send(ctx)
+	if b.straight {
+		return b.replies
+	}
+	out := make([]Reply, len(b.items))
 	for i := range b.items {
 		it := &b.items[i]
 		switch {
@@ -83,7 +113,8 @@ func (b *batch) run(ctx context.Context) []Reply {
 	return out
 }
 
-func (b *batch) failAll(out []Reply, err error) []Reply {
+func (b *batch) failAll(err error) []Reply {
+	out := make([]Reply, len(b.items))
 	for i := range out {
 		out[i].err = explain(b.items[i].q, "", err)
 	}
@@ -192,7 +223,8 @@ func (b *batch) collect(ctx context.Context, v *convoy, rest *stragglers) {
 		case gaveUp != nil:
 			o.reply, o.err, o.sent = Reply{}, gaveUp, true
 		default:
-			o.reply, o.err, o.sent = Reply{}, f.err, sent <= f.sent
+			o.reply = Reply{}
+			o.failed(f.err, sent <= f.sent)
 		}
 		if o.err == nil && !o.reply.v.IsError() {
 			b.replies[v.at[i]] = o.reply

@@ -91,13 +91,23 @@ func (q *call) release() {
 
 // encode makes the request and finds out where it belongs. A request whose keys are
 // in several slots has crossSlot for its slot.
-func (q *call) encode(args []any) error {
+func (q *call) encode(args []any, more ...any) error {
 	n, err := countArgs(args)
 	if err != nil {
 		return err
 	}
-	q.begin(n)
+	m, err := countArgs(more)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return errNoCommand
+	}
+	q.begin(n + m)
 	for _, a := range args {
+		q.add(a)
+	}
+	for _, a := range more {
 		q.add(a)
 	}
 	q.settle()
@@ -162,9 +172,6 @@ func countArgs(args []any) (int, error) {
 		default:
 			return 0, fmt.Errorf("argument %d has the type %s: pass a string, bytes, a number or a bool", i, reflect.TypeOf(a).String())
 		}
-	}
-	if n == 0 {
-		return 0, errNoCommand
 	}
 	return n, nil
 }

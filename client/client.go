@@ -80,6 +80,18 @@ func (c *Client) Do(ctx context.Context, args ...any) Reply {
 	return r
 }
 
+// send is Do for typed methods: first, and behind them rest.
+func (c *Client) send(ctx context.Context, rest []any, first ...any) Reply {
+	q := newCall()
+	if err := q.encode(first, rest...); err != nil {
+		q.release()
+		return Reply{err: &Error{Command: "command", Slot: noSlot, Err: err}}
+	}
+	r := c.do(ctx, q)
+	q.release()
+	return r
+}
+
 func (c *Client) do(ctx context.Context, q *call) Reply {
 	if err := ctx.Err(); err != nil {
 		return Reply{err: explain(q, "", err)}

@@ -32,10 +32,12 @@ type conn struct {
 	queue    fifo   // sent and not yet seen by the reader
 	appended uint64 // all bytes ever put into pending
 	handed   uint64 // of these, given to nc
-	writing  bool   // somebody is writing
-	draining bool   // nothing new is accepted; close when the last reply is there
-	armed    bool   // the watchdog runs
-	err      error  // why the connection is closed
+	writing  bool   // somebody sees to pending
+	inWrite  bool   // nc has bytes of which it is not known yet how many it took
+	written  sync.Cond
+	draining bool  // nothing new is accepted; close when the last reply is there
+	armed    bool  // the watchdog runs
+	err      error // why the connection is closed
 
 	answered atomic.Uint64 // of appended, the bytes whose replies were delivered
 	reads    atomic.Uint64 // counts reads with data
@@ -65,7 +67,9 @@ const (
 )
 
 func newConn(nc net.Conn, limit time.Duration, push func(resp.Value)) *conn {
-	return &conn{nc: nc, limit: limit, push: push, wake: make(chan struct{}, 1), dead: make(chan struct{})}
+	c := &conn{nc: nc, limit: limit, push: push, wake: make(chan struct{}, 1), dead: make(chan struct{})}
+	c.written.L = &c.mu
+	return c
 }
 
 func (c *conn) start() {
@@ -158,9 +162,14 @@ func (c *conn) write(caller bool) {
 		out := c.pending
 		c.pending, c.spare = c.spare[:0], nil
 		c.handed += uint64(len(out))
+		c.inWrite = true
 		c.mu.Unlock()
 		n, err := c.nc.Write(out)
 		c.mu.Lock()
+		c.inWrite = false
+		if c.err != nil {
+			c.written.Signal()
+		}
 		if err != nil {
 			c.handed -= uint64(len(out) - n)
 			c.close(fmt.Errorf("write to %s: %w", c.nc.RemoteAddr(), err))
@@ -335,6 +344,9 @@ func (in *inbox) next() bool {
 func (in *inbox) abort() {
 	c := in.c
 	c.mu.Lock()
+	for c.inWrite { // it fails soon, and then says how much the socket took
+		c.written.Wait()
+	}
 	err, handed := c.err, c.handed
 	if c.watchdog != nil {
 		c.watchdog.Stop()

@@ -342,6 +342,23 @@ func TestContract05NodesOfTheMap(t *testing.T) {
 	}
 }
 
+func TestContract05DeadPrimaryBesideItsSuccessor(t *testing.T) {
+	member := func(addr string, offline bool) layoutMember {
+		return layoutMember{addr: addr, primary: true, offline: offline}
+	}
+	for _, members := range [][]layoutMember{
+		{member("old:1", true), member("new:2", false)}, {member("new:2", false), member("old:1", true)},
+	} {
+		l := layout{groups: []layoutGroup{{slots: []slot.Range{{First: 0, Last: 9}}, members: members}}}
+		c := newCore(Options{})
+		top := l.build(func(addr, name string) *node { return newNode(c, addr, name) })
+		if got := top.group(5).primary.addr; got != "new:2" {
+			t.Errorf("the slots are with %s", got)
+		}
+		c.close()
+	}
+}
+
 func TestContract05MapAddr(t *testing.T) {
 	f := newFake(t, "a:1", "b:2", "c:3")
 	f.answerMap(func() string { return strings.ReplaceAll(map3(), "$1\r\nc", "$1\r\nz") })

@@ -161,6 +161,9 @@ func (c *core) install(l *layout) {
 			gone = append(gone, n)
 		}
 	}
+	for _, n := range gone {
+		n.markRetired() // so that a MOVED can't bring it back
+	}
 	c.top.Store(next)
 	c.mu.Unlock()
 	for _, n := range gone {

@@ -516,3 +516,5 @@ func (e *pipeEnd) RemoteAddr() net.Addr             { return pipeAddr{} }
 func (e *pipeEnd) SetDeadline(time.Time) error      { return nil }
 func (e *pipeEnd) SetReadDeadline(time.Time) error  { return nil }
 func (e *pipeEnd) SetWriteDeadline(time.Time) error { return nil }
+
+func integer(n int) string { return fmt.Sprintf(":%d\r\n", n) }

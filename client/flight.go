@@ -26,7 +26,8 @@ type flight struct {
 	sent       uint64 // after a failure: how many of its bytes were written, at most
 	err        error  // why replies are missing
 
-	one [1]Reply // out of a single request
+	one  [1]Reply // out of a single request
+	many []Reply  // out of several, kept for the next use
 }
 
 // flights keeps flights for the next commands. Every client has its own, for a channel
@@ -43,7 +44,10 @@ func (p *flights) single() *flight {
 // of gives a flight for n replies.
 func (p *flights) of(n int) *flight {
 	f := p.get()
-	f.out = make([]Reply, n)
+	if cap(f.many) < n {
+		f.many = make([]Reply, n)
+	}
+	f.out = f.many[:n]
 	return f
 }
 
@@ -56,9 +60,15 @@ func (p *flights) get() *flight {
 
 func newFlight() *flight { return &flight{done: make(chan struct{}, 1)} }
 
+// repliesKeepMax is for how many replies a flight keeps room.
+const repliesKeepMax = 1024
+
 // release takes a flight back whose done was received.
 func (p *flights) release(f *flight) {
-	f.one[0] = Reply{}
+	clear(f.out)
+	if cap(f.many) > repliesKeepMax {
+		f.many = nil
+	}
 	f.out, f.err = nil, nil
 	f.got.Store(0)
 	f.skip, f.start, f.end, f.sent = 0, 0, 0, 0

@@ -74,6 +74,55 @@ var specs = func() map[string]*spec {
 	return m
 }()
 
+// shortSpecs finds the rows whose names are no longer than a word of memory, nearly
+// all, faster than a map does. It is an open hash table.
+var shortSpecs = func() (t [shortSlots]shortSpec) {
+	for i := range table {
+		if name := table[i].name; len(name) <= wordSize {
+			key := packName([]byte(name))
+			at := shortHash(key)
+			for t[at].spec != nil {
+				at = (at + 1) % shortSlots
+			}
+			t[at] = shortSpec{key, &table[i]}
+		}
+	}
+	return t
+}()
+
+type shortSpec struct {
+	key  uint64
+	spec *spec
+}
+
+const (
+	wordSize   = 8
+	shortSlots = 1024
+)
+
+// packName makes a word of an upper-cased name.
+func packName(name []byte) (key uint64) {
+	for _, c := range name {
+		if c-'a' < 26 {
+			c -= 'a' - 'A'
+		}
+		key = key<<8 | uint64(c)
+	}
+	return key
+}
+
+func shortHash(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 >> 54 }
+
+func findShort(name []byte) *spec {
+	key := packName(name)
+	for at := shortHash(key); ; at = (at + 1) % shortSlots {
+		e := &shortSpecs[at]
+		if e.spec == nil || e.key == key && len(e.spec.name) == len(name) { // leading zeros are not in the key
+			return e.spec
+		}
+	}
+}
+
 // unknownCommand is sent to any node, which then says what is wrong with it.
 var unknownCommand = &spec{name: ""}
 
@@ -82,6 +131,11 @@ const nameMax = 48
 
 // findSpec gives the row of a request. It allocates nothing.
 func findSpec(args arguments) *spec {
+	if first := args.at(0); len(first) <= wordSize {
+		if s := findShort(first); s != nil && s.flags&flagContainer == 0 {
+			return s
+		}
+	}
 	var buf [nameMax]byte
 	name, ok := appendUpper(buf[:0], args.at(0))
 	if !ok {

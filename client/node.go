@@ -174,10 +174,16 @@ func (n *node) isRetired() bool {
 	return n.retired
 }
 
-// retire closes the node's connections, each when its replies have come.
-func (n *node) retire(why error) {
+// markRetired makes the node open no more connections.
+func (n *node) markRetired() {
 	n.mu.Lock()
 	n.retired = true
+	n.mu.Unlock()
+}
+
+// retire closes the connections of a node so marked, each when its replies have come.
+func (n *node) retire(why error) {
+	n.mu.Lock()
 	idle := n.idle
 	n.idle = [2][]*conn{}
 	n.mu.Unlock()
@@ -196,11 +202,7 @@ func (l *lane) drain(why error) {
 		p.mu.Lock()
 		c := p.live.Load()
 		p.mu.Unlock()
-		switch {
-		case c == nil:
-		case errors.Is(why, ErrClosed):
-			c.fail(why)
-		default:
+		if c != nil {
 			c.drain(why)
 		}
 	}

@@ -13,8 +13,9 @@ import (
 // A pipeline is for one goroutine. After Exec it is empty and may be filled again.
 type Pipeline struct {
 	client *Client
-	list   []*call
+	list   []*call // with those of earlier uses behind its end
 	errs   []error // of list, for commands that could not be encoded
+	batch  batch   // kept for its room
 }
 
 // Pipeline gives an empty pipeline.
@@ -22,12 +23,25 @@ func (c *Client) Pipeline() *Pipeline { return &Pipeline{client: c} }
 
 // Do adds a command, with arguments as for [Client.Do]. Nothing of them is kept.
 func (p *Pipeline) Do(args ...any) {
-	q := newCall()
-	err := q.encode(args)
+	q := p.next()
+	p.added(q, q.encode(args))
+}
+
+// next gives the call for one more command.
+func (p *Pipeline) next() *call {
+	if n := len(p.list); n < cap(p.list) && p.list[:n+1][n] != nil {
+		p.list = p.list[:n+1]
+		return p.list[n]
+	}
+	p.list = append(p.list, newCall())
+	return p.list[len(p.list)-1]
+}
+
+func (p *Pipeline) added(q *call, err error) {
 	if err != nil {
 		q.spec, q.slot = unknownCommand, noSlot
 	}
-	p.list, p.errs = append(p.list, q), append(p.errs, err)
+	p.errs = append(p.errs, err)
 }
 
 // Len returns the number of commands added since the last Exec.
@@ -36,24 +50,33 @@ func (p *Pipeline) Len() int { return len(p.list) }
 // Exec sends the commands and gives the reply of each, in the order of Do. The error is
 // that of the first reply that is an error, nil when all are well: nulls are.
 func (p *Pipeline) Exec(ctx context.Context) ([]Reply, error) {
-	b := batch{client: p.client}
-	if len(p.list) > 0 {
-		b.items, b.calls = make([]item, 0, len(p.list)), make([]*call, 0, len(p.list))
-	}
+	b := &p.batch
+	b.begin(p.client, len(p.list))
 	for i, q := range p.list {
 		if p.errs[i] != nil {
-			b.items = append(b.items, item{q: q, err: p.errs[i]})
+			b.fail(q, p.errs[i])
 			continue
 		}
 		b.add(q)
 	}
 	out := b.run(ctx)
-	for _, q := range p.list {
-		q.release()
+	b.end()
+	for i, q := range p.list {
+		if i >= callsKeepMax || cap(q.wire) > pipelineWireKeepMax {
+			p.list[i] = nil
+			q.release()
+		}
 	}
 	p.list, p.errs = p.list[:0], p.errs[:0]
 	return out, firstError(out)
 }
+
+const (
+	// callsKeepMax is how many commands a pipeline keeps room for.
+	callsKeepMax = 1024
+	// pipelineWireKeepMax is the longest request, in bytes, whose room it keeps.
+	pipelineWireKeepMax = 1024
+)
 
 func firstError(list []Reply) error {
 	for i := range list {

@@ -29,6 +29,9 @@ func (r Reply) Value() (resp.Value, error) { return r.v, r.err }
 // IsNull reports whether the answer is a null.
 func (r Reply) IsNull() bool { return r.err == nil && r.v.IsNull() }
 
+// ok is the error of a command whose answer says nothing; a null is [ErrNil].
+func (r Reply) ok() error { return r.check() }
+
 // check gives the error that every conversion begins with.
 func (r *Reply) check() error {
 	if r.err != nil {
@@ -236,6 +239,10 @@ func own(v *resp.Value) resp.Value {
 		case v.Kind == resp.KindSimple && string(v.Str) == "OK":
 			return resp.Value{Kind: resp.KindSimple, Str: okText[:2:2]}
 		}
+		out := *v
+		out.Str = make([]byte, len(v.Str))
+		copy(out.Str, v.Str)
+		return out
 	}
 	return v.Clone()
 }

@@ -42,12 +42,9 @@ func (s *Script) run(ctx context.Context, c *Client, command, body string, keys 
 }
 
 func (q *call) encodeScript(command, body string, keys []string, args []any) error {
-	n := 0
-	if len(args) > 0 {
-		var err error
-		if n, err = countArgs(args); err != nil && err != errNoCommand {
-			return err
-		}
+	n, err := countArgs(args)
+	if err != nil {
+		return err
 	}
 	q.begin(3 + len(keys) + n)
 	q.text(command)
@@ -66,12 +63,8 @@ func (q *call) encodeScript(command, body string, keys []string, args []any) err
 // Script adds a script to the pipeline. Its source is sent, for a node that did not
 // know the hash would run the script after the commands behind it.
 func (p *Pipeline) Script(s *Script, keys []string, args ...any) {
-	q := newCall()
-	err := q.encodeScript("EVAL", s.source, keys, args)
-	if err != nil {
-		q.spec, q.slot = unknownCommand, noSlot
-	}
-	p.list, p.errs = append(p.list, q), append(p.errs, err)
+	q := p.next()
+	p.added(q, q.encodeScript("EVAL", s.source, keys, args))
 }
 
 // Script adds a script to the transaction, with its source.

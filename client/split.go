@@ -99,7 +99,8 @@ func mergeValues(q *call, parts []part, replies []Reply) Reply {
 }
 
 func (c *Client) doSplit(ctx context.Context, q *call) Reply {
-	b := batch{client: c}
+	var b batch
+	b.begin(c, 1)
 	b.add(q)
 	return b.run(ctx)[0]
 }

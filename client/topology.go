@@ -115,14 +115,14 @@ type layoutMember struct {
 	serverName string // the announced host name, if any
 	zone       string
 	primary    bool
-	offline    bool // a replica that does not serve
+	offline    bool // it does not serve
 }
 
 // build makes a topology; nodeFor gives the node of an address.
 func (l *layout) build(nodeFor func(addr, serverName string) *node) *topology {
 	t := &topology{nodes: map[string]*node{}, standalone: l.standalone}
 	for _, lg := range l.groups {
-		g := &group{}
+		g, failed := &group{}, false
 		for i := range lg.members {
 			m := &lg.members[i]
 			n := nodeFor(m.addr, m.serverName)
@@ -131,8 +131,9 @@ func (l *layout) build(nodeFor func(addr, serverName string) *node) *topology {
 				n.zone.Store(&m.zone)
 			}
 			switch {
-			case m.primary && g.primary == nil:
-				g.primary = n
+			case m.primary && (g.primary == nil || failed && !m.offline):
+				// A dead primary is listed beside the one that took its place.
+				g.primary, failed = n, m.offline
 			case !m.primary && !m.offline:
 				g.replicas = append(g.replicas, n)
 			}

@@ -12,6 +12,7 @@ const (
 	redirectsMax  = 3
 	tryAgainMax   = 7
 	tryAgainFirst = 5 * time.Millisecond
+	missesMax     = 3 // more are not bad luck: the map may be wrong
 	backoffFirst  = 10 * time.Millisecond
 	backoffMax    = 80 * time.Millisecond
 )
@@ -33,6 +34,7 @@ type trip struct {
 	moves     int // MOVED alone
 	tryAgains int
 	waits     int
+	misses    int       // connections that were gone before anything was written
 	reread    bool      // with RetryReads: it was sent a second time
 	limit     time.Time // for waiting; zero: not begun
 	doubt     error     // why the last reload of the map failed
@@ -145,14 +147,20 @@ func (c *core) flightFor(q *call) *flight {
 // take reads the outcome out of a flight that is done.
 func (o *outcome) take(q *call, f *flight) {
 	if f.err != nil {
-		o.err = f.err
 		// A request of which a part is missing was not executed.
-		o.sent = f.sent == f.end-f.start
+		o.failed(f.err, f.sent == f.end-f.start)
 		return
 	}
 	o.reply = f.out[len(f.out)-1]
 	if q.parts != nil && o.reply.v.IsError() {
 		o.reply = abortCause(f.out)
+	}
+}
+
+// failed notes that a connection ended; sent says that it took the whole request.
+func (o *outcome) failed(err error, sent bool) {
+	if o.err, o.sent = err, sent; !sent {
+		o.err = join(errUnsent, err)
 	}
 }
 
@@ -171,7 +179,9 @@ func (t *trip) judge(ctx context.Context, o *outcome) (r Reply, again bool) {
 		if t.tryAgains < tryAgainMax {
 			wait := tryAgainFirst << t.tryAgains
 			t.tryAgains++
-			t.to = o.node // with ASKING again, when it was sent with it
+			if !o.lane {
+				t.to = o.node // with ASKING again, when it was sent with it
+			}
 			if err := pause(ctx, wait); err != nil {
 				return t.fail(o, join(err, v.Err())), false
 			}
@@ -206,7 +216,8 @@ func (t *trip) judgeFailure(ctx context.Context, o *outcome) (r Reply, again boo
 		return t.fail(o, ctx.Err()), false
 	case errors.Is(o.err, ErrClosed), errors.Is(o.err, errBacklog):
 		return t.fail(o, o.err), false
-	case errors.Is(o.err, errRetired), errors.Is(o.err, errUnsent):
+	case (errors.Is(o.err, errRetired) || errors.Is(o.err, errUnsent)) && t.misses < missesMax:
+		t.misses++
 		t.forget()
 		return r, true
 	case t.core.opt.NoReconnect && o.node != nil:

@@ -1,6 +1,7 @@
 // Gen renders what the client knows of commands from testdata/commands.json: which
 // arguments are keys, which commands only read, which are sent to every node and how
-// the replies are put together.
+// the replies are put together; and a typed method for each, with the table of results
+// in results.go.
 //
 //	go run ./gen    in the folder of the client, as go generate does
 package main
@@ -45,7 +46,19 @@ func render(root string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render the key table: %w", err)
 	}
-	return map[string][]byte{"client/table.go": table}, nil
+	methods, err := emitMethods(rows)
+	if err != nil {
+		return nil, fmt.Errorf("render the typed methods: %w", err)
+	}
+	coverage, err := emitCoverage(rows)
+	if err != nil {
+		return nil, fmt.Errorf("render the list of methods: %w", err)
+	}
+	return map[string][]byte{
+		"client/table.go":               table,
+		"client/methods.go":             methods,
+		"testdata/command_methods.json": coverage,
+	}, nil
 }
 
 // row is what the client takes from a row of the file. The words are explained there.
@@ -56,7 +69,16 @@ type row struct {
 	KeyFunc  string    `json:"key_func"`
 	Tips     []string  `json:"tips"`
 	Summary  string    `json:"summary"`
-	State    string    `json:"state"`
+
+	Arguments []argument `json:"arguments"`
+}
+
+type argument struct {
+	Name      string     `json:"name"`
+	Type      string     `json:"type"`
+	Token     string     `json:"token"`
+	Flags     []string   `json:"flags"`
+	Arguments []argument `json:"arguments"`
 }
 
 type keySpec struct {

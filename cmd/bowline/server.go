@@ -76,7 +76,7 @@ func serve(c *cobra.Command, cfg *config.Config, file string) error {
 	if err != nil {
 		return err
 	}
-	n, err := node.Start(node.Options{Config: cfg, Version: version, Log: log, ConfigFile: file})
+	n, err := node.Start(node.Options{Config: cfg, Version: version, Log: log, ConfigFile: file, Interrupt: c.Context().Done()})
 	if err != nil {
 		return err
 	}

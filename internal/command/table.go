@@ -219,7 +219,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "1.0.0",
 		Summary:    "Starts to compact the log on disk",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDBgsave: {
 		Name: "bgsave", Arity: -1,
@@ -228,7 +228,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "1.0.0",
 		Summary:    "Starts a snapshot without stopping the server",
 		Complexity: "O(1)",
-		Locks:      LocksNone, State: Planned,
+		Locks:      LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "schedule", Type: "pure-token", KeySpec: -1,
 				Token: "SCHEDULE",
@@ -5634,7 +5634,7 @@ var table = [Count]Spec{
 		Group:      "server", Since: "1.0.0",
 		Summary:    "Writes a snapshot before answering",
 		Complexity: "O(N)",
-		Locks:      LocksAll, State: Planned,
+		Locks:      LocksNone, State: Working,
 	},
 	IDScan: {
 		Name: "scan", Arity: -2,

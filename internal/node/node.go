@@ -22,6 +22,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/session"
 	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/topology"
+	"github.com/bowline-kv/bowline/internal/vfs"
 )
 
 // Options say what a node is made of.
@@ -43,6 +44,10 @@ type Options struct {
 	NodeID topology.NodeID
 	// ConfigFile is the path of the configuration file, for INFO.
 	ConfigFile string
+	// Files is the file system of the snapshot file; nil: that of the operating system.
+	Files vfs.FS
+	// Interrupt is closed to end Start before the data is loaded; nil: never.
+	Interrupt <-chan struct{}
 }
 
 // Node is a running node.
@@ -56,16 +61,20 @@ type Node struct {
 	listeners  []net.Listener
 	secure     *keeper
 	peers      *peers // nil: not in a cluster
+	snapshots  *snapshots
 	stop       chan struct{}
+	interrupt  <-chan struct{}
 	stopOnce   sync.Once
 	asked      sync.Once     // SHUTDOWN
 	done       chan struct{} // closed when a client's SHUTDOWN has been carried out
 	peersOnce  sync.Once
+	finalOnce  sync.Once
 	background sync.WaitGroup
 }
 
-// Start opens the listeners and serves them. When it returns an error nothing
-// is left running.
+// Start opens the listeners, serves them, and returns when the node's data is loaded;
+// clients are told of that meanwhile. When it returns an error nothing is left
+// running. A node that was stopped before its data was loaded is no error.
 func Start(o Options) (*Node, error) {
 	place, err := findPlace(o)
 	if err != nil {
@@ -84,10 +93,14 @@ func Start(o Options) (*Node, error) {
 			return nil, err
 		}
 	}
-	n := &Node{log: o.Log, cfg: o.Config, now: wallClock(), listeners: listeners, secure: secure, stop: make(chan struct{}), done: make(chan struct{})}
+	n := &Node{log: o.Log, cfg: o.Config, now: wallClock(), listeners: listeners, secure: secure, interrupt: o.Interrupt, stop: make(chan struct{}), done: make(chan struct{})}
 	if err := n.build(o, place); err != nil {
 		CloseListeners(listeners)
 		return nil, err
+	}
+	loads := n.server.KeepsSnapshots()
+	if loads {
+		n.server.ExpectLoad()
 	}
 	for _, l := range listeners {
 		n.background.Go(func() {
@@ -100,6 +113,13 @@ func Start(o Options) (*Node, error) {
 	n.background.Go(func() { n.secure.watch(n.stop) })
 	if n.peers != nil {
 		n.peers.start()
+	}
+	if loads {
+		if err := n.server.Load(); err != nil && !errors.Is(err, errGivenUp) {
+			ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
+			defer cancel()
+			return nil, errors.Join(err, n.Stop(ctx))
+		}
 	}
 	return n, nil
 }
@@ -119,6 +139,10 @@ func (n *Node) build(o Options, p place) error {
 		LogBytes:  int(o.Config.Int(config.ReplBacklogSize)),
 		Seed:      seed,
 	})
+	n.snapshots = &snapshots{fs: o.Files, cfg: o.Config, log: o.Log, now: time.Now, ended: n.ended}
+	if o.Files == nil {
+		n.snapshots.fs = vfs.OS()
+	}
 	runID := make([]byte, 20)
 	if _, err := rand.Read(runID); err != nil {
 		return fmt.Errorf("choose a run id: %w", err)
@@ -148,7 +172,8 @@ func (n *Node) build(o Options, p place) error {
 			Sleep:      time.Sleep,
 			Log:        func(line string) { n.log.Info(line) },
 			ReadFile:   os.ReadFile, ReplaceFile: replaceFile,
-			Random: func(b []byte) { rand.Read(b) }, // which never fails
+			Snapshots: n.snapshots,
+			Random:    func(b []byte) { rand.Read(b) }, // which never fails
 		},
 	})
 	if err := n.server.LoadUsers(); err != nil {
@@ -319,5 +344,23 @@ func (n *Node) Stop(ctx context.Context) error {
 		n.peersOnce.Do(n.peers.close)
 	}
 	n.background.Wait()
+	n.finalOnce.Do(func() {
+		if saveErr := n.server.FinalSave(); saveErr != nil {
+			err = errors.Join(err, fmt.Errorf("save before the stop: %w", saveErr))
+		}
+	})
+	n.snapshots.running.Wait()
 	return err
+}
+
+// ended says that the node has no time to load any more.
+func (n *Node) ended() bool {
+	select {
+	case <-n.stop:
+		return true
+	case <-n.interrupt:
+		return true
+	default:
+		return false
+	}
 }

@@ -9,6 +9,9 @@ import (
 // Writer writes a file. The first error of the underlying writer stays, and is
 // returned by [Writer.Close] and the calls before it.
 type Writer struct {
+	// NoChecksum writes 0 in place of the checksum, which readers then don't compare.
+	NoChecksum bool
+
 	w   io.Writer
 	buf []byte
 	crc uint64
@@ -34,6 +37,12 @@ func (w *Writer) Aux(name, value string) error {
 	return w.flush(flushBytes)
 }
 
+// Select says that what follows is of a database, until the next Select.
+func (w *Writer) Select(db int) error {
+	w.buf = AppendLen(append(w.buf, opSelectDB), uint64(db))
+	return w.flush(flushBytes)
+}
+
 // Database begins a database of about so many keys, of which so many expire.
 func (w *Writer) Database(db, keys, expiring int) error {
 	w.buf = AppendLen(append(w.buf, opSelectDB), uint64(db))
@@ -45,17 +54,28 @@ func (w *Writer) Database(db, keys, expiring int) error {
 // Key begins a key, whose value of the given type is to follow by
 // [Writer.Append] or [Writer.Write].
 func (w *Writer) Key(k *Key, t Type) error {
+	w.buf = AppendKey(w.buf, k, t)
+	return w.flush(flushBytes)
+}
+
+// AppendKey appends what [Writer.Key] writes.
+func AppendKey(dst []byte, k *Key, t Type) []byte {
+	return AppendString(append(AppendKeyTimes(dst, k), byte(t)), k.Name, false)
+}
+
+// AppendKeyTimes appends what stands before the type of a key: when it expires, and
+// how it was used.
+func AppendKeyTimes(dst []byte, k *Key) []byte {
 	if k.ExpireAt != 0 {
-		w.buf = AppendMillis(append(w.buf, opExpireMillis), k.ExpireAt)
+		dst = AppendMillis(append(dst, opExpireMillis), k.ExpireAt)
 	}
 	if k.IdleSeconds >= 0 {
-		w.buf = AppendLen(append(w.buf, opIdle), uint64(k.IdleSeconds))
+		dst = AppendLen(append(dst, opIdle), uint64(k.IdleSeconds))
 	}
 	if k.Freq >= 0 {
-		w.buf = append(w.buf, opFreq, byte(k.Freq))
+		dst = append(dst, opFreq, byte(k.Freq))
 	}
-	w.buf = AppendString(append(w.buf, byte(t)), k.Name, false)
-	return w.flush(flushBytes)
+	return dst
 }
 
 // Append writes what encode appends: a part of a value.
@@ -77,7 +97,9 @@ func (w *Writer) flush(from int) error {
 	if w.err != nil || len(w.buf) < from {
 		return w.err
 	}
-	w.crc = Checksum(w.crc, w.buf)
+	if !w.NoChecksum {
+		w.crc = Checksum(w.crc, w.buf)
+	}
 	w.n += int64(len(w.buf))
 	_, w.err = w.w.Write(w.buf)
 	w.buf = w.buf[:0]

@@ -41,16 +41,22 @@ func NoLatencySamples(event []byte) string {
 
 // Errors of commands about the node.
 const (
-	NotPositive       = "ERR value is out of range, must be positive"
-	DatabaseRange     = "ERR Out of range database"
-	NoShutdown        = "ERR No shutdown in progress."
-	ShutdownFailed    = "ERR Errors trying to SHUTDOWN. Check logs."
-	ShutdownSave      = "ERR SHUTDOWN SAVE is not possible: there are no snapshots yet. SHUTDOWN NOSAVE stops without one"
-	NoConfigFile      = "ERR The server is running without a config file"
-	ConfigRewrite     = "ERR Rewriting config file: "
-	PushNeedsRESP3    = "ERR RESP2 is not supported by this command"
-	DebugProtocolType = "ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"
-	DebugNotAllowed   = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
+	NotPositive    = "ERR value is out of range, must be positive"
+	DatabaseRange  = "ERR Out of range database"
+	NoShutdown     = "ERR No shutdown in progress."
+	ShutdownFailed = "ERR Errors trying to SHUTDOWN. Check logs."
+	SaveInProgress = "ERR Background save already in progress"
+	SaveFailed     = "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error."
+	Loading        = "LOADING Redis is loading the dataset in memory"
+	// Failed is what Redis answers when only the log says more.
+	Failed             = "ERR"
+	NoConfigFile       = "ERR The server is running without a config file"
+	ConfigRewrite      = "ERR Rewriting config file: "
+	PushNeedsRESP3     = "ERR RESP2 is not supported by this command"
+	DebugProtocolType  = "ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"
+	DebugReloadOptions = "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options."
+	DebugReloadFailed  = "ERR Error trying to load the RDB dump, check server logs."
+	DebugNotAllowed    = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
 )
 
 // DebugUnsupported is the reply to a subcommand of DEBUG that can't do here what

@@ -44,6 +44,7 @@ func init() { // not a literal: HELP lists the table
 		"POPULATE":                   {1, 3, debugPopulate},
 		"PROTOCOL":                   {1, 1, debugProtocol},
 		"QUICKLIST-PACKED-THRESHOLD": {1, 1, debugNothing}, // a node takes elements of any size
+		"RELOAD":                     {0, argumentsMax, debugReload},
 		"REPLYBUFFER":                {2, 2, debugNothing},
 		"SET-ACTIVE-EXPIRE":          {1, 1, debugActiveExpire},
 		"SLEEP":                      {1, 1, debugSleep},
@@ -57,8 +58,8 @@ const argumentsMax = 1 << 20
 // refused.
 var debugUnsupported = map[string]string{
 	"CHANGE-REPL-ID": "histories change with each start of a writer",
-	"RELOAD":         "there are no snapshots yet", "LOADAOF": "there is no log on disk yet", "AOF-FLUSH-SLEEP": "there is no log on disk yet",
-	"SET-SKIP-CHECKSUM-VALIDATION": "there are no snapshots yet",
+	"LOADAOF":        "there is no log on disk yet", "AOF-FLUSH-SLEEP": "there is no log on disk yet",
+	"SET-SKIP-CHECKSUM-VALIDATION": "checksums are always compared",
 	"JMAP":                         "there is no Java heap", "MALLCTL": "the allocator is not jemalloc", "MALLCTL-STR": "the allocator is not jemalloc",
 	"STRUCTSIZE": "the structures are not those of Redis", "SDSLEN": "strings are not kept as in Redis",
 	"QUICKLIST": "values are not kept as in Redis", "SET-DISABLE-DENY-SCRIPTS": "there are no scripts yet",
@@ -106,6 +107,7 @@ func debugHelp(_ *Worker, s *session.Session, _ [][]byte) {
 		"PAUSE-CRON <0|1>", "Stop the background work, or let it go on.",
 		"POPULATE <count> [<prefix>] [<size>]", "Create keys.",
 		"PROTOCOL <type>", "Answer with a reply of this type.",
+		"RELOAD [MERGE] [NOFLUSH] [NOSAVE]", "Save everything, and load it anew.",
 		"SET-ACTIVE-EXPIRE <0|1>", "Let only commands delete keys whose time is over, or the background too.",
 		"SLEEP <seconds>", "Hold up everything.",
 		"STRINGMATCH-LEN <length> <pattern>", "Match a text of so many letters with a pattern.",

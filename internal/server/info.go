@@ -52,7 +52,7 @@ func fixed(s string) source { return textSource(func() string { return s }) }
 // infoSources binds every row of the table of INFO.
 func (srv *Server) infoSources() map[string]source {
 	all := map[string]source{}
-	for _, part := range []map[string]source{srv.unchanging(), srv.aboutServer(), srv.aboutHistory(), srv.aboutClients(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutCollector(), srv.aboutTLS()} {
+	for _, part := range []map[string]source{srv.unchanging(), srv.aboutServer(), srv.aboutHistory(), srv.aboutClients(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutSaving(), srv.aboutCollector(), srv.aboutTLS()} {
 		maps.Copy(all, part)
 	}
 	return all
@@ -200,11 +200,8 @@ func (srv *Server) appendErrorStats(b []byte, _ *occasion) []byte {
 
 func (srv *Server) aboutData() map[string]source {
 	return map[string]source{
-		"loading":                       fixed("0"),
-		"rdb_last_save_time":            numberSource(func() int64 { return srv.started.Wall / 1e6 }),
 		"lazyfree_pending_objects":      numberSource(srv.space.Dropped),
 		"expire_cycle_cpu_milliseconds": numberSource(func() int64 { return srv.rates.expireNanos.Load() / 1e6 }),
-		"rdb_changes_since_last_save":   countSource(func(o *occasion) int64 { return int64(o.Stats.Changes) }),
 		"expired_subkeys":               countSource(func(o *occasion) int64 { return int64(o.Stats.Fields) }),
 		"expired_keys":                  countSource(func(o *occasion) int64 { return int64(o.Stats.Expired) }),
 		"evicted_keys":                  countSource(func(o *occasion) int64 { return int64(o.Stats.Evicted) }),

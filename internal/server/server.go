@@ -84,6 +84,8 @@ type Process struct {
 	// or not at all.
 	ReadFile    func(path string) ([]byte, error)
 	ReplaceFile func(path string, content []byte) error
+	// Snapshots writes and reads the snapshot file.
+	Snapshots Snapshots
 	// Random fills b with random bytes that nobody can guess.
 	Random func(b []byte)
 }
@@ -122,6 +124,7 @@ type Server struct {
 	pause    pause
 	slow     slowLog
 	latency  latencyMonitor
+	saving   saving
 	rates    rates
 	peak     atomic.Int64 // the most bytes that keys and values ever took
 	// What DEBUG turns off.
@@ -162,6 +165,7 @@ var families = []map[string]engine.Handler{
 // New makes a server that serves every slot itself, until it gets a map.
 func New(o Options) *Server {
 	srv := &Server{cfg: o.Config, space: o.Space, node: o.NodeID, process: o.Process, now: o.Now, started: o.Now()}
+	srv.saving.lastWall, srv.saving.seconds = srv.started.Wall/1e6, -1
 	srv.hooks = &hooks{srv: srv}
 	srv.broker = newBroker()
 	srv.tracking = newTracking()

@@ -38,7 +38,8 @@ const (
 // that is not locked. The node calls it several times a second, from one
 // goroutine.
 func (srv *Server) Tick(tx *shard.Tx) {
-	now := srv.now().Mono
+	instant := srv.now()
+	now := instant.Mono
 	if srv.pause.mode.Load() != pauseNone {
 		srv.endPause(now, true)
 	}
@@ -52,7 +53,9 @@ func (srv *Server) Tick(tx *shard.Tx) {
 	}
 	r.mu.Unlock()
 	if look {
-		srv.notePeak(tx.Overview().Bytes())
+		o := tx.Overview()
+		srv.notePeak(o.Bytes())
+		srv.tickSaves(o.Stats.Changes, instant)
 	}
 	if sample {
 		var driver netdrive.Stats
@@ -122,4 +125,6 @@ func (srv *Server) NoteRound(nanos int64) { srv.rates.roundNanos.Add(nanos) }
 func (srv *Server) ActiveExpire() bool { return !srv.noActiveExpire.Load() }
 
 // Background: see [Server.ActiveExpire].
-func (srv *Server) Background() bool { return !srv.cronPaused.Load() }
+func (srv *Server) Background() bool {
+	return !srv.cronPaused.Load() && srv.saving.state.Load()&stateLoading == 0
+}

@@ -199,6 +199,11 @@ func (w *Worker) run(s *session.Session, cmd *session.Command) (*command.Spec, o
 		s.W.Error(reply.OnlyWhenSubscribed(spec.Name))
 		return spec, w.refuse(s)
 	}
+	if w.srv.saving.state.Load() != 0 {
+		if text := w.unavailable(s, spec); text != "" {
+			return spec, w.refuseUnavailable(s, spec, text)
+		}
+	}
 	if w.srv.pause.mode.Load() != pauseNone && w.waits(s, spec) {
 		return spec, postponed
 	}

@@ -14,4 +14,7 @@
 //
 // Every change passes through Tx, which tells [Hooks] of it (watched keys,
 // client tracking, blocked clients, notifications) and counts it.
+//
+// A [Snapshot] is the space as of one moment, written while commands go on, and a
+// [Loader] reads one back.
 package shard

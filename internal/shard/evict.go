@@ -281,6 +281,7 @@ func (tx *Tx) evict(m *Memory, c candidate) bool {
 		return false
 	}
 	tx.DB = c.db
+	tx.preserve(&k)
 	t.Delete(k)
 	tx.EmitDel(k.Name)
 	st.stats.Evicted++

@@ -59,6 +59,7 @@ func (tx *Tx) expireDue(t *store.Table, k store.Key, limit int) int {
 	// Changing the hash moves its record, and so the name.
 	tx.name = append(tx.name[:0], k.Name...)
 	k.Name = tx.name
+	tx.preserve(&k)
 	var n int
 	if e.Large() {
 		n = tx.expireMembers(t, k, &e, limit)

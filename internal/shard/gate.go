@@ -49,6 +49,9 @@ func (sh *Shard) SetGate(reasons Gate, closed bool) {
 	}
 }
 
+// Gate gives the reasons for which the shard takes no commands at this moment.
+func (sh *Shard) Gate() Gate { return Gate(sh.gate.Load()) }
+
 // passStripes takes and releases every stripe's lock once, after which each
 // command that held one before has ended.
 func (sh *Shard) passStripes() {

@@ -96,6 +96,9 @@ func (tx *Tx) Find(name []byte) (e store.Entry, ok bool) {
 	k := tx.key(name)
 	if ok = tx.find(k, &e); ok {
 		tx.use(k, &e)
+		if e.Large() { // its body is changed in place
+			tx.preserve(k)
+		}
 	}
 	return e, ok
 }
@@ -121,6 +124,7 @@ func (tx *Tx) find(k *store.Key, e *store.Entry) bool {
 // expire deletes a key whose time is over and says so to everyone concerned.
 // The name may be the table's own, so that the deletion comes last.
 func (tx *Tx) expire(t *store.Table, k store.Key) {
+	tx.preserve(&k)
 	tx.EmitDel(k.Name)
 	tx.stripe(k.Slot).stats.Expired++
 	tx.hooks.Touched(tx.DB, k.Name, CauseExpired)
@@ -137,6 +141,7 @@ func (tx *Tx) SetString(name, value []byte, expireAt int64) {
 // a view into the same table.
 func (tx *Tx) SetRecord(name []byte, typ store.Type, value []byte, expireAt int64) {
 	k := tx.key(name)
+	tx.preserve(k)
 	t := tx.tableForWrite(k.Slot)
 	t.Stamp(tx.space.memory.Load().fresh(tx.Now))
 	before := t.Len()
@@ -151,6 +156,7 @@ func (tx *Tx) SetRecord(name []byte, typ store.Type, value []byte, expireAt int6
 // value and keeps its expiry time. value must not be a view into the same table.
 func (tx *Tx) SetFound(name []byte, e *store.Entry, value []byte) {
 	k := tx.key(name)
+	tx.preserve(k)
 	if t := tx.table(k.Slot); !t.Overwrite(e, value) {
 		t.SetRecord(*k, store.String, value, e.ExpireAt)
 	}
@@ -161,6 +167,7 @@ func (tx *Tx) SetFound(name []byte, e *store.Entry, value []byte) {
 // views hold here.
 func (tx *Tx) Put(name []byte, n *store.Content) {
 	k := tx.key(name)
+	tx.preserve(k)
 	t := tx.tableForWrite(k.Slot)
 	t.Stamp(tx.space.memory.Load().fresh(tx.Now))
 	before := t.Len()
@@ -176,6 +183,7 @@ func (tx *Tx) Put(name []byte, n *store.Content) {
 // [store.Table.Overwrite]. packed must not be a view into the same table.
 func (tx *Tx) Replace(name []byte, e *store.Entry, packed []byte) bool {
 	k := tx.key(name)
+	tx.preserve(k)
 	if !tx.table(k.Slot).Overwrite(e, packed) {
 		return false
 	}
@@ -185,7 +193,11 @@ func (tx *Tx) Replace(name []byte, e *store.Entry, packed []byte) bool {
 
 // Room gives the packed value of a collection that was just found, to be changed
 // in place; see [store.Table.Room]. [Tx.Replace] must follow, or Delete.
-func (tx *Tx) Room(name []byte, e *store.Entry) []byte { return tx.table(tx.key(name).Slot).Room(e) }
+func (tx *Tx) Room(name []byte, e *store.Entry) []byte {
+	k := tx.key(name)
+	tx.preserve(k)
+	return tx.table(k.Slot).Room(e)
+}
 
 // NewList, NewSorted and NewBody make the empty body of a collection for a key;
 // see [Tx.Put].
@@ -236,6 +248,7 @@ func (tx *Tx) Pin(name []byte, e store.Entry) (store.Pinned, bool) {
 // Append adds to an existing string and returns its new length.
 func (tx *Tx) Append(name, suffix []byte) int {
 	k := tx.key(name)
+	tx.preserve(k)
 	n := tx.table(k.Slot).Append(*k, suffix)
 	tx.touched(name)
 	return n
@@ -245,6 +258,7 @@ func (tx *Tx) Append(name, suffix []byte) int {
 // false when there is no such key.
 func (tx *Tx) SetExpiry(name []byte, expireAt int64) bool {
 	k := tx.key(name)
+	tx.preserve(k)
 	t := tx.table(k.Slot)
 	if t == nil || !t.SetExpiry(*k, expireAt) {
 		return false
@@ -256,6 +270,7 @@ func (tx *Tx) SetExpiry(name []byte, expireAt int64) bool {
 // Delete removes a key; false when there is none.
 func (tx *Tx) Delete(name []byte) bool {
 	k := tx.key(name)
+	tx.preserve(k)
 	t := tx.table(k.Slot)
 	if t == nil || !t.Delete(*k) {
 		return false
@@ -283,7 +298,9 @@ func (tx *Tx) flush(db int) {
 	for _, sh := range tx.space.shards {
 		for i := range sh.stripes {
 			if t := sh.stripes[i].tables[db]; t != nil {
-				tx.space.dropped.add(t.Release())
+				if !sh.stripes[i].capture.release(db) {
+					tx.space.dropped.add(t.Release())
+				}
 				sh.stripes[i].tables[db] = nil
 			}
 		}

@@ -49,7 +49,11 @@ func (tx *Tx) transfer(src []byte, db int, dst []byte, moves bool) bool {
 		return false
 	}
 	defer tx.selected(tx.DB)
+	if moves {
+		tx.preserve(&from)
+	}
 	tx.DB = db
+	tx.preserve(&to)
 	target := tx.tableForWrite(to.Slot)
 	n := store.Content{Type: e.Type, Value: e.Value, ExpireAt: e.ExpireAt, WakeAt: source.WakeAt(&e)}
 	raw := e.Raw && e.Type == store.String
@@ -95,6 +99,7 @@ func (tx *Tx) SwapDB(a, b int) {
 		for i := range sh.stripes {
 			t := sh.stripes[i].tables
 			t[a], t[b] = t[b], t[a]
+			sh.stripes[i].capture.swap(a, b)
 		}
 	}
 	tx.space.candidates.clear()

@@ -11,6 +11,7 @@ var zeros [256 << 10]byte
 // found missing before. A value of another type is a bug of the caller.
 func (tx *Tx) Extend(name []byte, size int) (changed bool) {
 	k := tx.key(name)
+	tx.preserve(k)
 	t := tx.tableForWrite(k.Slot)
 	n, exists := tx.ensureString(t, k)
 	if exists {
@@ -29,6 +30,7 @@ func (tx *Tx) Extend(name []byte, size int) (changed bool) {
 // [Tx.Extend]. part must not be a view of a value.
 func (tx *Tx) Patch(name []byte, at int, part []byte) {
 	k := tx.key(name)
+	tx.preserve(k)
 	t := tx.tableForWrite(k.Slot)
 	n, _ := tx.ensureString(t, k)
 	if n < at {

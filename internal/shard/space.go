@@ -50,8 +50,10 @@ type Space struct {
 	used       atomic.Int64 // bytes of keys and values, while there is a limit
 	candidates candidates
 	dropped    droppedTables
-	large      atomic.Bool   // see Large
-	dice       atomic.Uint64 // where the sequence of the next Tx begins
+	// snapshotting: there is a Snapshot that is not closed.
+	snapshotting atomic.Bool
+	large        atomic.Bool   // see Large
+	dice         atomic.Uint64 // where the sequence of the next Tx begins
 }
 
 // Shard is a set of slots with one log.
@@ -73,6 +75,7 @@ type stripe struct {
 	// it had then, for those who look without the lock.
 	bytes     int64
 	published atomic.Int64
+	capture   *capture // of a snapshot in progress; nil: none, or this stripe is done
 	_         [64]byte // the next stripe's lock is on another cache line
 }
 

@@ -228,7 +228,7 @@ func (t *Table) checkExpiry() error {
 		return nil
 	}
 	w := t.wheel
-	count := 0
+	count, timed := 0, 0
 	for bucket, head := range w.heads {
 		prev := isBucket | uint32(bucket)
 		for r := head; r != 0; count++ {
@@ -236,6 +236,9 @@ func (t *Table) checkExpiry() error {
 			h := headerOf(b)
 			if h&hasExpiry == 0 || load32(b, h.expiryAt()+prevOffset) != prev {
 				return fmt.Errorf("record %x in bucket %d: header %x", r, bucket, h)
+			}
+			if h.typ() == hashTimed {
+				timed++
 			}
 			at := loadTime(b, h.expiryAt())
 			if bucket < overdue {
@@ -251,8 +254,8 @@ func (t *Table) checkExpiry() error {
 			return fmt.Errorf("bucket %d has its bit wrong", bucket)
 		}
 	}
-	if count != t.expiring {
-		return fmt.Errorf("%d records in buckets, count %d", count, t.expiring)
+	if count != t.expiring || timed != t.timed {
+		return fmt.Errorf("%d records in buckets, count %d; %d timed, count %d", count, t.expiring, timed, t.timed)
 	}
 	return nil
 }

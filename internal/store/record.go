@@ -208,6 +208,9 @@ func (t *Table) finish(r ref, b []byte, h header, c *content) {
 		storeTime(b, h.expiryAt(), c.expireAt)
 		t.linkExpiry(r, b, h)
 		t.expiring++
+		if h.typ() == hashTimed {
+			t.timed++
+		}
 		if t.wakesOnly(b, h) {
 			t.wakeOnly++
 		}
@@ -253,6 +256,9 @@ func (t *Table) releaseSlot(r ref, b []byte, h header) {
 	if h&hasExpiry != 0 {
 		t.unlinkExpiry(b, h)
 		t.expiring--
+		if h.typ() == hashTimed {
+			t.timed--
+		}
 		if t.wakesOnly(b, h) {
 			t.wakeOnly--
 		}

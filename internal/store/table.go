@@ -49,6 +49,7 @@ type Table struct {
 	wheel      *wheel
 	expiring   int // records in the wheel
 	wakeOnly   int // of these, those whose key does not expire; see timed.go
+	timed      int // of these, hashes with fields that expire
 	keepAccess bool
 	stamp      uint32
 	sweep      sweep
@@ -80,6 +81,9 @@ func (t *Table) Len() int { return t.count }
 
 // Expiring is the number of keys that have an expiry time.
 func (t *Table) Expiring() int { return t.expiring - t.wakeOnly }
+
+// Timed is the number of hashes that have fields with an expiry time.
+func (t *Table) Timed() int { return t.timed }
 
 // Bytes is the memory that keys and values take: the slots of their size classes,
 // the pages of large values, collections, and the index, without free slots.

@@ -243,13 +243,11 @@ func (s *Set) Each(visit func(e pack.Element) (more bool)) {
 
 // eachMember visits the members of a large set.
 func (s *Set) eachMember(visit func(e pack.Element) (more bool)) {
-	const atOnce = 64
+	var at store.Place // a scan would visit some of them twice
 	more := true
-	for cursor, first := uint64(0), true; more && (first || cursor != 0); first = false {
-		cursor = ScanMembers(s.body.Members, cursor, atOnce, func(k store.Key, _ store.Entry) {
-			more = more && visit(pack.String(k.Name))
-		})
-	}
+	s.body.Members.WalkOnce(&at, func(k store.Key, _ store.Entry) {
+		more = more && visit(pack.String(k.Name))
+	}, func() bool { return !more })
 }
 
 // Random gives a member chosen evenly; the set is not empty.

@@ -3,6 +3,7 @@ package value
 import (
 	"maps"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -163,5 +164,39 @@ func TestSetForms(t *testing.T) {
 			t.Errorf("%q: %s, want %s", test.members, EncodingSet(&e), test.want)
 		}
 		runtime.KeepAlive(m) // whose end would be that of the pages
+	}
+}
+
+// TestALargeSetIsVisitedOnce counts the members of sets of many sizes, where a scan
+// in parts would come to some of them twice.
+func TestALargeSetIsVisitedOnce(t *testing.T) {
+	pool := page.New()
+	t.Cleanup(pool.Close)
+	table := store.NewTable(pool, 1)
+	body := table.NewBody()
+	for i := range 5000 {
+		member := strconv.AppendInt([]byte("member:"), int64(i), 10)
+		body.Members.Add(body.Members.Key(member), store.String, nil)
+		if i%97 != 0 {
+			continue
+		}
+		seen := map[string]bool{}
+		visits := 0
+		VisitSet(&store.Entry{Type: store.Set}, body, func(e pack.Element) bool {
+			visits++
+			seen[string(e.AppendTo(nil))] = true
+			return true
+		})
+		if visits != i+1 || len(seen) != i+1 {
+			t.Fatalf("%d visits of %d of %d members", visits, len(seen), i+1)
+		}
+	}
+	visits := 0
+	VisitSet(&store.Entry{Type: store.Set}, body, func(pack.Element) bool {
+		visits++
+		return visits < 7
+	})
+	if visits != 7 {
+		t.Fatalf("%d visits, want 7", visits)
 	}
 }

@@ -144,16 +144,7 @@ func parseRestore(args [][]byte) (r restoring, text string) {
 
 // builder makes values for a key.
 func builder(c *engine.Ctx, key []byte) *value.Builder {
-	size := func(p *config.Param) int { return int(c.Config.Int(p)) }
-	return &value.Builder{
-		Bodies: bodies{c, key},
-		Limits: value.Limits{
-			List:      chain.LimitOf(size(config.ListMaxListpackSize)),
-			Set:       value.SetLimit{Ints: size(config.SetMaxIntsetEntries), Entries: size(config.SetMaxListpackEntries), Value: size(config.SetMaxListpackValue)},
-			SortedSet: value.SortedSetLimit{Entries: size(config.ZSetMaxListpackEntries), Value: size(config.ZSetMaxListpackValue)},
-			Hash:      value.HashLimit{Entries: size(config.HashMaxListpackEntries), Value: size(config.HashMaxListpackValue)},
-		},
-	}
+	return &value.Builder{Bodies: bodies{c, key}, Limits: engine.Limits(c.Config)}
 }
 
 // bodies implements [value.Bodies].

@@ -1,0 +1,222 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/rdb"
+	"github.com/bowline-kv/bowline/internal/server"
+	"github.com/bowline-kv/bowline/internal/shard"
+	"github.com/bowline-kv/bowline/internal/vfs"
+)
+
+// snapshots keeps the snapshot file of a node; it implements [server.Snapshots].
+// A file is written beside the one before, and takes its place once it is on the
+// disk, so that no crash leaves a part of one.
+type snapshots struct {
+	fs  vfs.FS
+	cfg *config.Config
+	log *slog.Logger
+	now func() time.Time
+	// ended says that loading is to be given up; it is asked often.
+	ended func() bool
+	// running counts what Go has started.
+	running sync.WaitGroup
+}
+
+// errGivenUp is why a snapshot was not written to its end.
+var errGivenUp = errors.New("it was given up")
+
+func (f *snapshots) path() string {
+	return filepath.Join(f.cfg.String(config.Dir), f.cfg.String(config.DBFilename))
+}
+
+// Go implements [server.Snapshots].
+func (f *snapshots) Go(run func()) { f.running.Go(run) }
+
+// Write implements [server.Snapshots].
+func (f *snapshots) Write(s *shard.Snapshot, stop func() bool) error {
+	path := f.path()
+	began := f.now()
+	bytes, err := f.replace(path, s, stop)
+	p := s.Progress()
+	switch {
+	case errors.Is(err, errGivenUp):
+		f.log.Info("snapshot given up", "file", path, "keys", p.Written, "of", p.Total)
+	case err != nil:
+		f.log.Error("snapshot failed", "file", path, "error", err)
+	default:
+		f.log.Info("snapshot written", "file", path, "keys", p.Written, "bytes", bytes, "handed_over", p.Handed, "took", f.now().Sub(began))
+	}
+	return err
+}
+
+// replace writes the file under another name and renames it.
+func (f *snapshots) replace(path string, s *shard.Snapshot, stop func() bool) (bytes int64, err error) {
+	unfinished := path + ".tmp"
+	file, err := f.fs.Create(unfinished)
+	if err != nil {
+		return 0, fmt.Errorf("create the snapshot file: %w", err)
+	}
+	out := &writer{file: file}
+	if f.cfg.Bool(config.RDBSaveIncrementalFsync) {
+		out.syncEach = syncBytes
+	}
+	err = f.content(out, s, stop)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = f.fs.Rename(unfinished, path)
+	}
+	if err != nil {
+		if removeErr := f.fs.Remove(unfinished); removeErr != nil {
+			err = fmt.Errorf("%w; and then: %w", err, removeErr)
+		}
+		return out.at, fmt.Errorf("write the snapshot file: %w", err)
+	}
+	if err := f.fs.SyncDir(filepath.Dir(path)); err != nil {
+		return out.at, fmt.Errorf("sync the directory of the snapshot file: %w", err)
+	}
+	return out.at, nil
+}
+
+// content writes everything.
+func (f *snapshots) content(out io.Writer, s *shard.Snapshot, stop func() bool) error {
+	w := rdb.NewWriter(out, s.Version())
+	w.NoChecksum = !f.cfg.Bool(config.RDBChecksum)
+	used := int64(0)
+	for _, d := range s.Databases() {
+		used += d.Bytes
+	}
+	for _, field := range [][2]string{
+		{"redis-ver", server.RedisVersion},
+		{"redis-bits", strconv.Itoa(strconv.IntSize)},
+		{"ctime", strconv.FormatInt(f.now().Unix(), 10)},
+		{"used-mem", strconv.FormatInt(used, 10)},
+		{"aof-base", "0"},
+		{"bowline-cut", cutText(s.Cut())},
+	} {
+		if err := w.Aux(field[0], field[1]); err != nil {
+			return err
+		}
+	}
+	for more := true; more; {
+		if stop() {
+			return errGivenUp
+		}
+		var err error
+		if more, err = s.Step(w); err != nil {
+			return err
+		}
+		runtime.Gosched() // whoever waits for the stripe has it before the next step
+	}
+	return w.Close()
+}
+
+// cutText is the sequences of the shards, by number.
+func cutText(cut []shard.Sequence) string {
+	text := make([]string, len(cut))
+	for i, seq := range cut {
+		text[i] = strconv.FormatUint(uint64(seq), 10)
+	}
+	return strings.Join(text, " ")
+}
+
+// syncBytes is after how much a file is synced while it is written, so that the
+// sync at the end, and others of the disk meanwhile, don't wait for all of it.
+const syncBytes = 16 << 20
+
+// writer writes a file from its beginning.
+type writer struct {
+	file     vfs.File
+	at       int64
+	syncEach int64 // 0: never
+	synced   int64
+}
+
+func (w *writer) Write(b []byte) (int, error) {
+	n, err := w.file.WriteAt(b, w.at)
+	w.at += int64(n)
+	if err == nil && w.syncEach > 0 && w.at-w.synced >= w.syncEach {
+		w.synced = w.at
+		err = w.file.Sync()
+	}
+	return n, err
+}
+
+// Read implements [server.Snapshots].
+func (f *snapshots) Read(l *shard.Loader) error {
+	path := f.path()
+	if err := f.fs.MkdirAll(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("make the directory of the snapshot file: %w", err)
+	}
+	file, err := f.fs.Open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("open the snapshot file: %w", err)
+	}
+	defer file.Close()
+	size, err := file.Size()
+	if err != nil {
+		return fmt.Errorf("read the size of %s: %w", path, err)
+	}
+	began := f.now()
+	in := &progress{from: io.NewSectionReader(file, 0, size), size: size, f: f, l: l, told: began}
+	f.log.Info("loading the snapshot", "file", path, "bytes", size)
+	err = rdb.Read(in, l, rdb.Options{NoChecksum: !f.cfg.Bool(config.RDBChecksum), Aux: f.aux})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	f.log.Info("snapshot loaded", "file", path, "keys", l.Loaded, "expired", l.Expired, "empty", l.Empty, "took", f.now().Sub(began))
+	return nil
+}
+
+// aux tells who wrote the file.
+func (f *snapshots) aux(name, value []byte) error {
+	if string(name) == "redis-ver" {
+		f.log.Info("the snapshot is of a server", "version", string(value))
+	}
+	return nil
+}
+
+// tellEach is how often the log tells how far loading has come.
+const tellEach = 2 * time.Second
+
+// progress tells how far reading has come.
+type progress struct {
+	from io.Reader
+	at   int64
+	size int64
+	f    *snapshots
+	l    *shard.Loader
+	told time.Time
+}
+
+func (p *progress) Read(b []byte) (int, error) {
+	if p.f.ended() {
+		return 0, errGivenUp
+	}
+	n, err := p.from.Read(b)
+	p.at += int64(n)
+	if now := p.f.now(); now.Sub(p.told) >= tellEach {
+		p.told = now
+		p.f.log.Info("loading", "percent", 100*p.at/max(1, p.size), "keys", p.l.Loaded)
+	}
+	return n, err
+}

@@ -1,0 +1,346 @@
+package shard
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bowline-kv/bowline/internal/rdb"
+	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/internal/value"
+)
+
+// file gathers what is in a snapshot file, each key as one line.
+type file struct {
+	keys  map[string]string
+	key   string
+	value strings.Builder
+	twice string
+}
+
+func (f *file) Key(k *rdb.Key) error {
+	f.key = fmt.Sprintf("%d %s", k.DB, k.Name)
+	f.value.Reset()
+	fmt.Fprintf(&f.value, "until %d:", k.ExpireAt)
+	return nil
+}
+
+func (f *file) Begin(rdb.Kind, uint64) error { return nil }
+
+func (f *file) Element(e *rdb.Element) error {
+	fmt.Fprintf(&f.value, " %s", e.Value)
+	return nil
+}
+
+func (f *file) End() error {
+	if _, twice := f.keys[f.key]; twice {
+		f.twice = f.key
+	}
+	f.keys[f.key] = f.value.String()
+	return nil
+}
+
+func readFile(b []byte) (map[string]string, error) {
+	f := &file{keys: map[string]string{}}
+	err := rdb.Read(bytes.NewReader(b), f, rdb.Options{})
+	if err == nil && f.twice != "" {
+		err = fmt.Errorf("%q comes twice", f.twice)
+	}
+	return f.keys, err
+}
+
+// contentNow is what a file of this moment should hold, of a space of strings.
+func contentNow(tx *Tx) map[string]string {
+	all := map[string]string{}
+	tx.LockAll()
+	defer tx.Unlock()
+	for _, sh := range tx.space.shards {
+		for i := range sh.stripes {
+			for db, t := range sh.stripes[i].tables {
+				if t != nil {
+					t.Each(func(k store.Key, e store.Entry) {
+						all[fmt.Sprintf("%d %s", db, k.Name)] = fmt.Sprintf("until %d: %s", e.ExpireAt, e.Value)
+					})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// changer makes random changes to strings.
+type changer struct {
+	*rapid.T
+	tx    *Tx
+	names int
+}
+
+func (c *changer) name(label string) []byte {
+	return fmt.Appendf(nil, "key:%d", rapid.IntRange(0, c.names-1).Draw(c.T, label))
+}
+
+func (c *changer) lock(names ...[]byte) func() {
+	keys := make([]store.Key, len(names))
+	for i := range names {
+		keys[i] = c.tx.Key(names[i])
+	}
+	c.tx.LockKeys(keys)
+	return c.tx.Unlock
+}
+
+func (c *changer) change() {
+	tx := c.tx
+	tx.Now++
+	tx.DB = rapid.IntRange(0, 2).Draw(c.T, "db")
+	a, b := c.name("a"), c.name("b")
+	what := rapid.IntRange(0, 13).Draw(c.T, "what")
+	switch what {
+	case 0, 1, 2:
+		defer c.lock(a)()
+		size := rapid.SampledFrom([]int{1, 30, 5000, store.PinnedMin + 1}).Draw(c.T, "size")
+		until := rapid.SampledFrom([]int64{0, 0, tx.Now + 3}).Draw(c.T, "until")
+		tx.SetString(a, bytes.Repeat([]byte{'a' + byte(tx.Now%26)}, size), until)
+		tx.EmitSet(a, nil, 0)
+	case 3:
+		defer c.lock(a)()
+		if tx.Delete(a) {
+			tx.EmitDel(a)
+		}
+	case 4:
+		defer c.lock(a)()
+		if e, ok := tx.Find(a); ok {
+			if what := tx.Now % 3; what == 0 {
+				tx.SetFound(a, &e, []byte("found"))
+			} else if what == 1 {
+				tx.Append(a, []byte("more"))
+			} else {
+				tx.Replace(a, &e, bytes.Repeat([]byte{'r'}, len(e.Value)))
+			}
+			tx.EmitDel(a)
+		}
+	case 5:
+		defer c.lock(a)()
+		if _, ok := tx.Find(a); ok {
+			tx.SetExpiry(a, tx.Now+rapid.Int64Range(0, 20).Draw(c.T, "ttl")*100)
+			tx.EmitDel(a)
+		}
+	case 6:
+		defer c.lock(a)()
+		tx.Find(a)
+		tx.Patch(a, 3, []byte("patch"))
+		tx.Extend(a, 20)
+		tx.EmitDel(a)
+	case 7:
+		if bytes.Equal(a, b) {
+			return
+		}
+		defer c.lock(a, b)()
+		to := rapid.IntRange(0, 2).Draw(c.T, "to")
+		tx.Find(a)
+		tx.FindIn(to, b)
+		if tx.Now%2 == 0 {
+			tx.CopyRecord(a, to, b)
+		} else {
+			tx.MoveRecord(a, to, b)
+		}
+	case 8:
+		tx.LockAll()
+		defer tx.Unlock()
+		tx.SwapDB(0, rapid.IntRange(0, 2).Draw(c.T, "with"))
+	case 9:
+		if rapid.IntRange(0, 9).Draw(c.T, "really") > 0 {
+			return
+		}
+		tx.LockAll()
+		defer tx.Unlock()
+		if tx.Now%3 == 0 {
+			tx.FlushAll()
+		} else {
+			tx.FlushDB()
+		}
+	case 10:
+		tx.ExpireStep(tx.Now, 3)
+	case 11:
+		tx.Tidy(100)
+	case 12:
+		for i := range rapid.IntRange(0, 2*c.names).Draw(c.T, "many") {
+			name := fmt.Appendf(nil, "key:%d", (int(tx.Now)+i)%c.names)
+			unlock := c.lock(name)
+			if what := (int(tx.Now) + i/100) % 2; what == 0 {
+				tx.SetString(name, []byte("many"), 0)
+			} else {
+				tx.Delete(name)
+			}
+			unlock()
+		}
+	case 13:
+		tx.space.SetMemory(Memory{Limit: 1, Policy: AllKeysRandom})
+		tx.MakeRoom()
+		tx.space.SetMemory(Memory{})
+	}
+}
+
+// TestASnapshotIsTheSpaceAtItsCut takes snapshots between random changes of all
+// kinds.
+func TestASnapshotIsTheSpaceAtItsCut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sp := NewSpace(Options{Databases: 3, Shards: 1, Seed: rapid.Uint64().Draw(t, "seed")})
+		defer sp.pool.Close()
+		tx := sp.NewTx()
+		tx.Now = 1000
+		c := &changer{t, tx, rapid.SampledFrom([]int{5, 200, 2000}).Draw(t, "names")}
+		for range rapid.IntRange(1, 3).Draw(t, "snapshots") {
+			for range rapid.IntRange(0, 30).Draw(t, "before") {
+				c.change()
+			}
+			want := contentNow(tx)
+			s := sp.BeginSnapshot(SnapshotOptions{Compress: rapid.Bool().Draw(t, "compress")})
+			if sp.BeginSnapshot(SnapshotOptions{}) != nil {
+				t.Fatal("a second snapshot began")
+			}
+			var out bytes.Buffer
+			w := rdb.NewWriter(&out, s.Version())
+			steps := 0
+			for more := true; more; steps++ {
+				for range rapid.IntRange(0, 3).Draw(t, "between") {
+					if steps < 20 {
+						c.change()
+					}
+				}
+				var err error
+				if more, err = s.Step(w); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if p := s.Progress(); p.Waiting != 0 || p.Written != p.Total || p.Total != int64(len(want)) {
+				t.Fatalf("progress %+v of %d keys", p, len(want))
+			}
+			s.Close()
+			s.Close()
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			got, err := readFile(out.Bytes())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !maps.Equal(got, want) {
+				t.Fatalf("%d keys are written, %d were there", len(got), len(want))
+			}
+			checkLoad(t, out.Bytes(), want)
+		}
+	})
+}
+
+// checkLoad loads a file into a new space, which must have the same content.
+func checkLoad(t *rapid.T, b []byte, want map[string]string) {
+	sp := NewSpace(Options{Databases: 3})
+	defer sp.pool.Close()
+	l := sp.NewLoader(1, value.Limits{})
+	if err := rdb.Read(bytes.NewReader(b), l, rdb.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := contentNow(sp.NewTx()); !maps.Equal(got, want) || l.Loaded != int64(len(want)) {
+		t.Fatalf("%d keys are loaded, %d are there, want %d", l.Loaded, len(got), len(want))
+	}
+}
+
+// TestASnapshotThatIsGivenUpLeavesNothing ends snapshots somewhere.
+func TestASnapshotThatIsGivenUpLeavesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sp := NewSpace(Options{Databases: 3})
+		tx := sp.NewTx()
+		tx.Now = 1000
+		c := &changer{t, tx, 300}
+		for range 20 {
+			c.change()
+		}
+		s := sp.BeginSnapshot(SnapshotOptions{})
+		w := rdb.NewWriter(&bytes.Buffer{}, s.Version())
+		for range rapid.IntRange(0, 80).Draw(t, "steps") {
+			if more, _ := s.Step(w); !more {
+				break
+			}
+			c.change()
+		}
+		s.Close()
+		for i := range sp.shards[0].stripes {
+			if sp.shards[0].stripes[i].capture != nil {
+				t.Fatal("a stripe still captures")
+			}
+		}
+		tx.LockAll()
+		tx.FlushAll()
+		tx.Unlock()
+		for tx.Tidy(1 << 20) {
+		}
+		if n := sp.PoolStats().InUse; n != 0 {
+			t.Fatalf("%d bytes are still in use", n)
+		}
+	})
+}
+
+// TestPairsAreWholeInASnapshot has writers that change two keys at once.
+func TestPairsAreWholeInASnapshot(t *testing.T) {
+	sp := NewSpace(Options{})
+	defer sp.pool.Close()
+	const pairs = 2000
+	set := func(tx *Tx, i, v int) {
+		a, b := fmt.Appendf(nil, "a:%d", i), fmt.Appendf(nil, "b:%d", i)
+		tx.LockKeys([]store.Key{tx.Key(a), tx.Key(b)})
+		defer tx.Unlock()
+		text := fmt.Appendf(nil, "%d", v)
+		tx.SetString(a, text, 0)
+		tx.SetString(b, text, 0)
+	}
+	tx := sp.NewTx()
+	for i := range pairs {
+		set(tx, i, 0)
+	}
+	stop := make(chan struct{})
+	var writers sync.WaitGroup
+	for n := range 2 {
+		writers.Go(func() {
+			tx := sp.NewTx()
+			for v := 1; ; v++ {
+				select {
+				case <-stop:
+					return
+				default:
+					set(tx, (v*7+n*13)%pairs, v)
+				}
+			}
+		})
+	}
+	defer writers.Wait()
+	defer close(stop)
+	for range 20 {
+		s := sp.BeginSnapshot(SnapshotOptions{})
+		var out bytes.Buffer
+		w := rdb.NewWriter(&out, s.Version())
+		for more := true; more; {
+			var err error
+			if more, err = s.Step(w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Close()
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := readFile(out.Bytes())
+		if err != nil || len(got) != 2*pairs {
+			t.Fatalf("%d keys, %v", len(got), err)
+		}
+		for i := range pairs {
+			if a, b := got[fmt.Sprintf("0 a:%d", i)], got[fmt.Sprintf("0 b:%d", i)]; a != b {
+				t.Fatalf("pair %d is torn: %s and %s", i, a, b)
+			}
+		}
+	}
+}

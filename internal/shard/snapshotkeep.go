@@ -1,0 +1,243 @@
+package shard
+
+import (
+	"math"
+
+	"github.com/bowline-kv/bowline/internal/rdb"
+	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/internal/value"
+)
+
+// capture is what a snapshot in progress has still to get of one stripe. Guarded
+// by the stripe's lock.
+type capture struct {
+	snapshot *Snapshot
+	parts    []*part // by database, as tables are; nil: nothing is missing
+}
+
+// next gives the part to go on with: the one with a half-written value, which may
+// be gone, else any; nil: none.
+func (c *capture) next() *part {
+	half := c.snapshot.half
+	for _, p := range c.parts {
+		if p != nil && (half == nil || half == p) {
+			return p
+		}
+	}
+	return nil
+}
+
+// forget drops a part that is done, and says whether it was the last one.
+func (c *capture) forget(done *part) (empty bool) {
+	empty = true
+	for i, p := range c.parts {
+		if p == done {
+			c.parts[i] = nil
+		}
+		empty = empty && c.parts[i] == nil
+	}
+	return empty
+}
+
+// part is one table, at the cut of a database, on its way into a snapshot.
+type part struct {
+	db    int // at the cut
+	table *store.Table
+	at    store.Place
+	// ahead are the keys behind the place that are done: they were handed over, or
+	// have come after the cut. nil: none.
+	ahead *store.Table
+	// open are large collections before the place of which something is missing, the
+	// first of them written in part.
+	open []*opened
+}
+
+// opened is a large collection that is written in pieces.
+type opened struct {
+	name   []byte
+	pieces value.Pieces
+	rest   []byte // what is missing, if whole is set
+	whole  bool   // a command was about to change it
+	begun  bool
+	head   []byte // expiry, type, name and length
+}
+
+// openFrom is the number of elements from which a collection is written in pieces.
+const openFrom = 500
+
+// preserve hands a key over to a snapshot in progress, if it is still missing there:
+// before any change of the key. The key's stripe is locked.
+func (tx *Tx) preserve(k *store.Key) {
+	if c := tx.stripe(k.Slot).capture; c != nil {
+		c.preserve(tx.DB, k)
+	}
+}
+
+func (c *capture) preserve(db int, k *store.Key) {
+	p := c.parts[db]
+	if p == nil {
+		return
+	}
+	if p.at.Passed(k) {
+		p.finish(c.snapshot, k.Name)
+		return
+	}
+	if p.ahead == nil {
+		p.ahead = store.NewTable(c.snapshot.space.pool, c.snapshot.space.seed)
+	}
+	if !p.ahead.Add(*k, store.String, nil) {
+		return
+	}
+	if e, ok := p.table.Get(*k); ok {
+		s := c.snapshot
+		s.mu.Lock()
+		before := s.kept.size
+		s.encode(p, &s.kept, k, &e)
+		s.noteHanded(s.kept.size - before)
+		s.mu.Unlock()
+	}
+}
+
+// noteHanded counts what a command handed over.
+func (s *Snapshot) noteHanded(bytes int) {
+	s.handed.Add(int64(bytes))
+	s.waiting.Add(int64(bytes))
+}
+
+// finish takes what is missing of a collection, as it is about to change.
+func (p *part) finish(s *Snapshot, name []byte) {
+	for _, o := range p.open {
+		if !o.whole && string(o.name) == string(name) {
+			o.rest, _ = o.pieces.Append(nil, math.MaxInt)
+			o.whole = true
+			s.noteHanded(len(o.rest))
+		}
+	}
+}
+
+// walk adds the next keys to out.
+func (p *part) walk(s *Snapshot, out *pieces) {
+	if len(p.open) > 0 {
+		p.walkOpen(s, out)
+		return
+	}
+	end := out.size + stepBytes
+	p.table.WalkOnce(&p.at, func(k store.Key, e store.Entry) {
+		switch {
+		case p.ahead != nil && p.ahead.Has(k):
+		case !p.opens(s, &k, &e):
+			s.encode(p, out, &k, &e)
+		}
+	}, func() bool { return out.size >= end || out.keys >= stepKeys || len(p.open) > 0 })
+}
+
+// opens begins with a key that is to be written in pieces; false: it is not.
+func (p *part) opens(s *Snapshot, k *store.Key, e *store.Entry) bool {
+	if !e.Large() {
+		return false
+	}
+	o := &opened{pieces: value.PiecesOf(e, p.table.Body(e), s.o.Compress)}
+	if o.pieces.Len() < openFrom {
+		return false
+	}
+	o.name = append(o.name, k.Name...)
+	n := s.key(k, e)
+	o.head = o.pieces.AppendHead(rdb.AppendKey(nil, &n, o.pieces.Type()))
+	p.open = append(p.open, o)
+	return true
+}
+
+// walkOpen adds the next piece of a collection. Until it is complete nothing else
+// may be written.
+func (p *part) walkOpen(s *Snapshot, out *pieces) {
+	o := p.open[0]
+	if !o.begun {
+		o.begun = true
+		out.add(p.db, 0, func(dst []byte) []byte { return append(dst, o.head...) })
+	}
+	more := false
+	out.add(p.db, 0, func(dst []byte) []byte {
+		if o.whole {
+			s.waiting.Add(-int64(len(o.rest)))
+			return append(dst, o.rest...)
+		}
+		dst, more = o.pieces.Append(dst, stepBytes)
+		return dst
+	})
+	s.half = p
+	if !more {
+		out.to(p.db).keys++
+		p.open = p.open[1:]
+		s.half = nil
+	}
+}
+
+func (p *part) done() bool { return p.at.Over() && len(p.open) == 0 }
+
+// drop gives back what was only for the walk.
+func (p *part) drop() {
+	if p != nil && p.ahead != nil {
+		p.ahead.Clear()
+		p.ahead = nil
+	}
+}
+
+// encode adds a key and its value to out. A long string is not copied.
+func (s *Snapshot) encode(p *part, out *pieces, k *store.Key, e *store.Entry) {
+	if e.Type == store.String && len(e.Value) >= store.PinnedMin {
+		if v, ok := p.table.Pin(*e); ok {
+			n := s.key(k, e)
+			out.add(p.db, 1, func(dst []byte) []byte { return rdb.AppendKey(dst, &n, rdb.TypeString) })
+			out.to(p.db).value = v
+			out.size += len(v.Bytes)
+			return
+		}
+	}
+	var body *store.Body
+	if e.Large() {
+		body = p.table.Body(e)
+	}
+	out.add(p.db, 1, func(dst []byte) []byte {
+		n := s.key(k, e)
+		dst = rdb.AppendKeyTimes(dst, &n)
+		// The type stands before the key, and is known with the value.
+		at := len(dst)
+		dst = rdb.AppendString(append(dst, 0), k.Name, false)
+		t, dst := value.AppendRDB(dst, e, body, s.o.Compress)
+		dst[at] = byte(t)
+		return dst
+	})
+}
+
+// key is what is written of a key besides its value.
+func (s *Snapshot) key(k *store.Key, e *store.Entry) rdb.Key {
+	n := rdb.Key{Name: k.Name, ExpireAt: e.ExpireAt, IdleSeconds: -1, Freq: -1}
+	switch m := &s.memory; {
+	case m.Policy.often():
+		n.Freq = int(m.counter(e.Access, s.o.Now))
+	case m.Policy == AllKeysLRU || m.Policy == VolatileLRU:
+		n.IdleSeconds = idleSeconds(e.Access, s.o.Now)
+	}
+	return n
+}
+
+// swap follows a swap of databases. Everything is locked.
+func (c *capture) swap(a, b int) {
+	if c != nil {
+		c.parts[a], c.parts[b] = c.parts[b], c.parts[a]
+	}
+}
+
+// release gives the table of a database that is emptied to the snapshot; false
+// when that has no need of it. Everything is locked.
+func (c *capture) release(db int) bool {
+	if c == nil || c.parts[db] == nil {
+		return false
+	}
+	p := c.parts[db]
+	c.parts[db] = nil
+	c.snapshot.mu.Lock()
+	c.snapshot.released = append(c.snapshot.released, p)
+	c.snapshot.mu.Unlock()
+	return true
+}
