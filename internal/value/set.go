@@ -241,13 +241,21 @@ func (s *Set) Each(visit func(e pack.Element) (more bool)) {
 	}
 }
 
-// eachMember visits the members of a large set.
+// eachMember visits the members of a large set. They are gathered by groups: what
+// visit captures need not be on the heap then, when the set turns out to be small.
 func (s *Set) eachMember(visit func(e pack.Element) (more bool)) {
 	var at store.Place // a scan would visit some of them twice
-	more := true
-	s.body.Members.WalkOnce(&at, func(k store.Key, _ store.Entry) {
-		more = more && visit(pack.String(k.Name))
-	}, func() bool { return !more })
+	var group []pack.Element
+	for done := false; !done; group = group[:0] {
+		done = s.body.Members.WalkOnce(&at, func(k store.Key, _ store.Entry) {
+			group = append(group, pack.String(k.Name))
+		}, func() bool { return len(group) > 0 })
+		for _, e := range group {
+			if !visit(e) {
+				return
+			}
+		}
+	}
 }
 
 // Random gives a member chosen evenly; the set is not empty.
