@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(devCommand(), serverCommand(), versionCommand())
+	root.AddCommand(devCommand(), serverCommand(), repairCommand(), versionCommand())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0

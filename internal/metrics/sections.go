@@ -118,9 +118,12 @@ var Sections = []Section{
 		{"aof_rewrites_consecutive_failures", "failures in a row"},
 		{"aof_last_write_status", "result of the last write"},
 		{"aof_last_cow_size", "bytes copied for the last rewrite"},
+		{"aof_current_size", "bytes of the log's files"},
+		{"aof_buffer_length", "bytes of the log that wait"},
 		{"module_fork_in_progress", "1 while a module has a child process"},
 		{"module_fork_last_cow_size", "bytes copied for one"},
 	}},
+	{Name: "Log", Fields: []Field{{"", "newest and newest durable record of each shard, where a log is kept"}}},
 	{Name: "Stats", Fields: []Field{
 		{"total_connections_received", "connections accepted"},
 		{"total_commands_processed", "commands executed"},

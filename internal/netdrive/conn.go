@@ -33,12 +33,14 @@ type conn struct {
 	full   bool            // the newest bytes filled buf: there are probably more
 	last   bool            // the last read is done: the driver is being stopped
 	gone   bool            // the client closed its end, or the connection broke
+	over   bool            // the session has ended
 	broken bool            // the replies can't be sent, or are too many
 	now    session.Instant // when the newest batch ended
 	// woken tells that replies that were kept back may leave.
 	woken      chan struct{}
 	killed     atomic.Bool
 	delivering atomic.Bool // deliver runs, or is about to
+	holding    atomic.Bool // waitHeld runs
 	ahead      atomic.Bool // readAhead waits, or is about to: wake has to end that
 }
 
@@ -62,7 +64,7 @@ func (c *conn) cut() {
 
 func (c *conn) run() {
 	defer c.p.forget(c)
-	defer c.s.Discard()
+	defer c.discard()
 	defer c.out.wait()
 	defer c.nc.Close()
 	c.mu.Lock()
@@ -75,6 +77,14 @@ func (c *conn) run() {
 	c.farewell()
 	c.out.drain()
 	c.linger()
+}
+
+// discard ends the session, which deliver then leaves alone.
+func (c *conn) discard() {
+	c.mu.Lock()
+	c.over = true
+	c.s.Discard()
+	c.mu.Unlock()
 }
 
 // read waits for bytes; false when the connection is over.
@@ -181,9 +191,20 @@ func (c *conn) wake() {
 	if c.ahead.Load() {
 		c.nc.SetReadDeadline(time.Unix(1, 0)) // ends its wait
 	}
+	if c.holding.Load() {
+		return // waitHeld takes what came
+	}
 	// The caller may hold locks of the key space, so it can't write itself.
 	if c.delivering.CompareAndSwap(false, true) {
 		go c.deliver()
+	}
+}
+
+// wakeHeld lets waitHeld look again. Any goroutine may call it.
+func (c *conn) wakeHeld() {
+	select {
+	case c.woken <- struct{}{}:
+	default: // it will look anyway
 	}
 }
 
@@ -192,7 +213,7 @@ func (c *conn) deliver() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.delivering.Store(false)
-	if c.s.TakeInbox() && !c.out.flush() {
+	if !c.over && c.s.TakeInbox() && !c.out.flush() {
 		c.cut()
 	}
 }
@@ -204,6 +225,17 @@ const heldPoll = 100 * time.Millisecond
 // waitHeld returns when no reply is kept back any more; false when the
 // connection is to be closed. Meanwhile nothing is read.
 func (c *conn) waitHeld() bool {
+	if held, _ := c.s.Held(); !held {
+		return true
+	}
+	c.holding.Store(true)
+	ok := c.untilReleased()
+	c.holding.Store(false)
+	// What came before that was left to us.
+	return ok && (!c.s.TakeInbox() || c.out.flush())
+}
+
+func (c *conn) untilReleased() bool {
 	for {
 		held, deadline := c.s.Held()
 		if !held {
@@ -219,7 +251,9 @@ func (c *conn) waitHeld() bool {
 		case <-timer.C:
 		}
 		timer.Stop()
+		c.endTick()
 		c.now = c.p.o.Now()
+		c.s.TakeInbox()
 		if !c.out.flush() || c.killed.Load() {
 			return false
 		}
@@ -301,6 +335,12 @@ func (c *conn) consume() bool {
 	return true
 }
 
+func (c *conn) endTick() {
+	if c.p.o.EndTick != nil {
+		c.p.o.EndTick()
+	}
+}
+
 // cycle runs commands and sends their replies.
 func (c *conn) cycle(in []byte) (consumed int, more bool) {
 	b := c.p.batches.take()
@@ -311,6 +351,7 @@ func (c *conn) cycle(in []byte) (consumed int, more bool) {
 	consumed, more = b.Feed(c.s, began, in)
 	c.now, ran = b.Now, b.Ran-ran
 	c.p.batches.give(b)
+	c.endTick()
 	c.broken = !c.out.flush()
 	c.p.work.add(c.p.o.Now().Mono-began.Mono, c.now.Mono-began.Mono, ran)
 	return consumed, more

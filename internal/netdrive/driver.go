@@ -15,6 +15,10 @@ type Driver interface {
 	// has sent and closes it; what is left when ctx ends is cut off. It may be
 	// called more than once.
 	Shutdown(ctx context.Context) error
+	// WakeHeld makes the driver look whether replies that are kept back may leave.
+	// The host calls it when a durable position has moved, from any goroutine; it
+	// waits for nothing.
+	WakeHeld()
 	// LimitsChanged makes connections that are waiting follow a new
 	// [Limits].Idle soon; the other limits are read whenever they matter.
 	LimitsChanged()

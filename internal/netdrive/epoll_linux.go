@@ -42,6 +42,19 @@ func NewEpoll(o Options) Driver { return &Epoll{portable: NewPortable(o)} }
 // Name implements [Driver].
 func (e *Epoll) Name() string { return "epoll" }
 
+// WakeHeld implements [Driver]: each loop is woken once, however many of its
+// connections have replies that wait.
+func (e *Epoll) WakeHeld() {
+	if e.opened.Load() {
+		for _, l := range e.loops {
+			if l.waits.Load() {
+				l.post((*eventLoop).lookAgain)
+			}
+		}
+	}
+	e.portable.WakeHeld()
+}
+
 // LimitsChanged implements [Driver]; the loops look often enough.
 func (e *Epoll) LimitsChanged() { e.portable.LimitsChanged() }
 

@@ -14,7 +14,7 @@ import (
 
 // eventLoop is one thread with its own epoll instance. A tick of it:
 //
-//	wait for ready sockets -> read each once, run its commands -> write the replies
+//	wait for ready sockets -> read each once, run its commands -> end of the tick -> write the replies
 //
 // Everything here but the queue is owned by the loop's thread.
 type eventLoop struct {
@@ -48,10 +48,14 @@ type eventLoop struct {
 	work  work
 	// commandNanos is the time of this tick's commands.
 	commandNanos int64
+	ended        uint64 // commands that had run at the last end of a tick
+	again        bool   // somebody called WakeHeld since
+	// waits: replies are kept back, or may be soon.
+	waits atomic.Bool
 
 	mu     sync.Mutex
 	queue  []func(*eventLoop) // guarded by mu: what other threads want done here
-	ended  bool               // guarded by mu: nothing is taken from the queue any more
+	closed bool               // guarded by mu: nothing is taken from the queue any more
 	asleep atomic.Bool        // the loop waits, or is about to: a wake is needed
 }
 
@@ -113,7 +117,7 @@ func (l *eventLoop) take(c *socket) bool {
 
 // enqueue is post with l.mu held.
 func (l *eventLoop) enqueue(f func(*eventLoop)) bool {
-	if l.ended {
+	if l.closed {
 		return false
 	}
 	l.queue = append(l.queue, f)
@@ -139,6 +143,7 @@ func (l *eventLoop) run() {
 		for i := range l.events[:n] {
 			l.handle(&l.events[i])
 		}
+		l.endTick()
 		for _, c := range l.dirty {
 			c.dirty = false
 			l.flush(c)
@@ -149,11 +154,35 @@ func (l *eventLoop) run() {
 		l.work.add(l.now.Mono-began, l.commandNanos, l.ran()-ran)
 		l.commandNanos = 0
 		l.lookAtTimes()
+		l.waits.Store(len(l.held) > 0)
 		if l.load.tick(l.now.Mono, threadTime) {
 			l.balance()
 		}
 	}
 }
+
+// endTick lets the host make safe what the commands of this tick, and of what
+// was done between it and the one before, have written.
+func (l *eventLoop) endTick() {
+	end := l.e.portable.o.EndTick
+	if end == nil {
+		return
+	}
+	// Set before: another thread may be making our writes safe at this moment.
+	l.waits.Store(true)
+	l.again, l.ended = false, l.ran()
+	end()
+}
+
+// owes says that the tick must come to its end again without waiting: commands
+// ran behind it, or replies still wait after a wake.
+func (l *eventLoop) owes() bool {
+	return l.e.portable.o.EndTick != nil && (l.ended != l.ran() || l.again && len(l.held) > 0)
+}
+
+// lookAgain makes the loop look at the replies that are kept back, which it does
+// in each tick.
+func (l *eventLoop) lookAgain() { l.again = true }
 
 // ran counts the commands that were run here.
 func (l *eventLoop) ran() uint64 {
@@ -167,8 +196,8 @@ func (l *eventLoop) ran() uint64 {
 func (l *eventLoop) end() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ended = len(l.queue) == 0
-	return l.ended
+	l.closed = len(l.queue) == 0
+	return l.closed
 }
 
 func (l *eventLoop) runQueue() {
@@ -208,6 +237,9 @@ func (l *eventLoop) wait() int {
 // patience is how long a wait may last, so that everything with a time in it is
 // looked at.
 func (l *eventLoop) patience() time.Duration {
+	if l.owes() {
+		return 0
+	}
 	p := sweepPeriod
 	if len(l.ends) > 0 {
 		p = lingerQuiet
@@ -402,7 +434,7 @@ func (l *eventLoop) sweep() {
 		switch {
 		case idle > 0 && !c.closing && !c.paused && time.Duration(l.now.Mono-c.s.LastMono()) >= idle:
 			l.drop(c)
-		case len(c.out) > 0 && c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)):
+		case len(c.out)+c.kept > 0 && l.tooLong(c):
 			l.drop(c)
 		}
 	}

@@ -61,6 +61,7 @@ type fixture struct {
 	blocked  sync.Map    // session id to *session.Session
 	executed atomic.Int64
 	durable  atomic.Uint64
+	endTick  atomic.Pointer[func()] // nil: nothing is done
 }
 
 // drivers are what every test of this package holds for.
@@ -111,7 +112,12 @@ func newFixture(t *testing.T, open func(Options) Driver, limits Limits) *fixture
 			return session.Instant{Wall: now.UnixMicro(), Mono: int64(now.Sub(began)) + 1}
 		},
 		Limits: func() Limits { return *f.limits.Load() },
-		Log:    slog.New(slog.DiscardHandler),
+		EndTick: func() {
+			if end := f.endTick.Load(); end != nil {
+				(*end)()
+			}
+		},
+		Log: slog.New(slog.DiscardHandler),
 	})
 	return f
 }

@@ -31,11 +31,11 @@ func TestHeldRepliesLeaveWhenTheyAreDurable(t *testing.T) {
 		silent(t, held)
 		ping(t, other) // nobody else waits
 		f.durable.Store(6)
-		f.registry.WakeHeld()
+		f.driver.WakeHeld()
 		want(t, held, "+HELD\r\n+PONG\r\n")
 		silent(t, held)
 		f.durable.Store(7)
-		f.registry.WakeHeld()
+		f.driver.WakeHeld()
 		want(t, held, "+HELD\r\n+PONG\r\n")
 		ping(t, held)
 	})
@@ -57,7 +57,7 @@ func TestQuitWaitsForHeldReplies(t *testing.T) {
 		send(t, nc, "HOLD 5 0\r\nQUIT\r\n")
 		silent(t, nc)
 		f.durable.Store(5)
-		f.registry.WakeHeld()
+		f.driver.WakeHeld()
 		wantEnd(t, nc, "+HELD\r\n+OK\r\n")
 	})
 }
@@ -69,7 +69,7 @@ func TestHeldClientThatGoesAwayIsForgotten(t *testing.T) {
 		eventually(t, "the command", func() bool { return f.executed.Load() == 1 })
 		nc.Close()
 		f.durable.Store(5)
-		f.registry.WakeHeld()
+		f.driver.WakeHeld()
 		eventually(t, "the end of the session", func() bool { return f.registry.Len() == 0 })
 	})
 }

@@ -37,7 +37,7 @@ type Limits struct {
 	Handshakes int
 }
 
-// Options are what a driver works with. All fields are needed.
+// Options are what a driver works with. All fields but EndTick are needed.
 type Options struct {
 	// Registry lists the sessions.
 	Registry *session.Registry
@@ -47,6 +47,10 @@ type Options struct {
 	Now func() session.Instant
 	// Limits tells the settings of this moment. It must be cheap.
 	Limits func() Limits
+	// EndTick is called when commands were run and before their replies are looked
+	// at: it may make safe what these wait for. It may wait for a disk. nil: nothing
+	// is to be done.
+	EndTick func()
 	// Log takes a line for what goes wrong with a connection.
 	Log *slog.Logger
 }

@@ -19,6 +19,7 @@ type outbox struct {
 	waiting []byte // guarded by mu, like all below
 	spare   []byte // an empty buffer to take turns with waiting
 	flying  int    // bytes that the writer goroutine has taken and not yet written
+	kept    int    // bytes that the session keeps back
 	writing bool   // the writer goroutine runs
 	failed  bool   // the socket is broken
 	backlog backlog
@@ -50,11 +51,11 @@ func (o *outbox) init(c *conn) {
 func (o *outbox) flush() bool {
 	s := o.c.s
 	ready := s.Releasable(o.c.now.Mono)
-	if ready == 0 {
+	if ready == 0 && len(s.W.B) == 0 {
 		return true
 	}
 	var err error
-	if o.c.tls != nil { // which calls put
+	if o.c.tls != nil && ready > 0 { // which calls put
 		s.Parts(ready, func(part []byte) {
 			if err == nil {
 				_, err = o.c.tls.Write(part)
@@ -73,13 +74,14 @@ func (o *outbox) flush() bool {
 	if o.failed {
 		return false
 	}
-	ok := true
-	if len(o.waiting) > 0 {
-		ok = o.withinLimits()
-		o.carryOn()
-	}
 	if s.Sent(ready); len(s.W.B) == 0 && cap(s.W.B) > outputKept {
 		s.W.B = nil
+	}
+	ok, before := true, o.kept
+	o.kept = s.Kept()
+	if len(o.waiting)+o.kept+before > 0 {
+		ok = o.withinLimits()
+		o.carryOn()
 	}
 	return ok
 }
@@ -131,7 +133,7 @@ func (o *outbox) withinLimits() bool {
 	if o.failed {
 		return false
 	}
-	if !o.backlog.tooLong(&o.c.p.door, o.c.s, len(o.waiting)+o.flying) {
+	if !o.backlog.tooLong(&o.c.p.door, o.c.s, len(o.waiting)+o.flying+o.kept) {
 		return true
 	}
 	o.failed = true
@@ -167,7 +169,7 @@ func (o *outbox) run() {
 		}
 	}
 	o.waiting, o.spare, o.backlog = nil, nil, backlog{}
-	o.c.s.SetOutput(0)
+	o.c.s.SetOutput(o.kept)
 	o.writing = false
 	o.idle.Broadcast()
 }

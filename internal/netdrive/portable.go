@@ -108,7 +108,7 @@ func (p *Portable) accept(nc net.Conn) {
 		c.tls = tls.Server(&records{nc, &c.out}, secure.config)
 		c.in = c.tls
 	}
-	s, ok := p.admit(nc, session.Links{Kill: c.cut, Wake: c.wake, TLS: c.tls != nil})
+	s, ok := p.admit(nc, session.Links{Kill: c.cut, Wake: c.wake, WakeHeld: c.wakeHeld, TLS: c.tls != nil})
 	if !ok {
 		return
 	}
@@ -128,6 +128,9 @@ func (p *Portable) accept(nc net.Conn) {
 	p.mu.Unlock()
 	go c.run()
 }
+
+// WakeHeld implements [Driver].
+func (p *Portable) WakeHeld() { p.o.Registry.WakeHeld() }
 
 // LimitsChanged implements [Driver].
 func (p *Portable) LimitsChanged() {

@@ -17,6 +17,7 @@ type socket struct {
 	in []byte
 	// out are replies that the socket did not take yet; nil: none.
 	out      []byte
+	kept     int    // bytes that the session keeps back
 	armed    uint32 // what epoll was told to wait for; 0: it does not know the socket
 	dirty    bool   // listed in the loop's dirty sockets
 	closing  bool   // nothing is read any more; closed when out is written
@@ -215,12 +216,13 @@ func (l *eventLoop) flush(c *socket) bool {
 		}
 		c.s.Sent(ready)
 		if len(c.out) > 0 {
-			if c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)) {
-				l.drop(c)
-				return false
-			}
 			l.arm(c)
 		}
+	}
+	before := c.kept
+	if c.kept = c.s.Kept(); len(c.out)+c.kept+before > 0 && l.tooLong(c) {
+		l.drop(c)
+		return false
 	}
 	if len(c.s.W.B) == 0 {
 		if !c.s.Closing {
@@ -231,6 +233,11 @@ func (l *eventLoop) flush(c *socket) bool {
 		l.held[c] = struct{}{}
 	}
 	return c.fd >= 0
+}
+
+// tooLong says whether what waits for a client is over its limits.
+func (l *eventLoop) tooLong(c *socket) bool {
+	return c.backlog.tooLong(&l.e.portable.door, c.s, len(c.out)+c.kept)
 }
 
 // send writes a part of the replies and keeps what the socket does not take.
@@ -272,11 +279,11 @@ func (l *eventLoop) drain(c *socket) bool {
 	}
 	if n < len(c.out) {
 		c.out = c.out[n:]
-		c.s.SetOutput(len(c.out))
+		c.s.SetOutput(len(c.out) + c.kept)
 		return true
 	}
 	c.out, c.backlog = nil, backlog{}
-	c.s.SetOutput(0)
+	c.s.SetOutput(c.kept)
 	if c.closing {
 		l.hangUp(c)
 		return c.fd >= 0

@@ -44,10 +44,12 @@ type Options struct {
 	NodeID topology.NodeID
 	// ConfigFile is the path of the configuration file, for INFO.
 	ConfigFile string
-	// Files is the file system of the snapshot file; nil: that of the operating system.
+	// Files is the file system of the snapshot file and the log; nil: that of the operating system.
 	Files vfs.FS
 	// Interrupt is closed to end Start before the data is loaded; nil: never.
 	Interrupt <-chan struct{}
+	// Fail ends the process, after the log has failed; nil: it exits with code 1.
+	Fail func(error)
 }
 
 // Node is a running node.
@@ -60,7 +62,8 @@ type Node struct {
 	now        func() session.Instant
 	listeners  []net.Listener
 	secure     *keeper
-	peers      *peers // nil: not in a cluster
+	peers      *peers   // nil: not in a cluster
+	durable    *durable // nil: no log is kept
 	snapshots  *snapshots
 	stop       chan struct{}
 	interrupt  <-chan struct{}
@@ -96,9 +99,13 @@ func Start(o Options) (*Node, error) {
 	n := &Node{log: o.Log, cfg: o.Config, now: wallClock(), listeners: listeners, secure: secure, interrupt: o.Interrupt, stop: make(chan struct{}), done: make(chan struct{})}
 	if err := n.build(o, place); err != nil {
 		CloseListeners(listeners)
+		if n.durable != nil {
+			err = errors.Join(err, n.durable.close())
+		}
 		return nil, err
 	}
-	loads := n.server.KeepsSnapshots()
+	// A log has everything since its beginning, so the snapshot file is not read then.
+	loads := n.server.KeepsSnapshots() && n.durable == nil
 	if loads {
 		n.server.ExpectLoad()
 	}
@@ -125,20 +132,21 @@ func Start(o Options) (*Node, error) {
 }
 
 func (n *Node) build(o Options, p place) error {
-	seed, err := randomSeed()
-	if err != nil {
-		return err
-	}
 	databases := int(o.Config.Int(config.Databases))
 	if p.cluster != nil {
 		databases = 1
 	}
-	n.space = shard.NewSpace(shard.Options{
+	layout := shard.Options{
 		Shards:    p.shards,
 		Databases: databases,
 		LogBytes:  int(o.Config.Int(config.ReplBacklogSize)),
-		Seed:      seed,
-	})
+		Seed:      random64(),
+	}
+	if n.durable = newDurable(n, o, max(p.shards, 1)); n.durable != nil {
+		layout.NewLog = func(i int) shard.Log { return n.durable.logs[i] }
+	}
+	n.refuseSwitch()
+	n.space = shard.NewSpace(layout)
 	n.snapshots = &snapshots{fs: o.Files, cfg: o.Config, log: o.Log, now: time.Now, ended: n.ended}
 	if o.Files == nil {
 		n.snapshots.fs = vfs.OS()
@@ -169,6 +177,7 @@ func (n *Node) build(o Options, p place) error {
 			FreeMemory: debug.FreeOSMemory,
 			Shutdown:   n.shutdown,
 			TLS:        n.secure.describe,
+			LogState:   n.logState,
 			Sleep:      time.Sleep,
 			Log:        func(line string) { n.log.Info(line) },
 			ReadFile:   os.ReadFile, ReplaceFile: replaceFile,
@@ -186,31 +195,47 @@ func (n *Node) build(o Options, p place) error {
 	case "epoll":
 		newDriver = netdrive.NewEpoll
 	}
-	n.driver = newDriver(netdrive.Options{
+	driver := netdrive.Options{
 		Registry:    n.server.Registry(),
 		NewExecutor: n.server.NewExecutor,
 		Now:         n.now,
 		Limits:      n.limits,
 		Log:         n.log,
-	})
+	}
+	if n.durable != nil {
+		driver.EndTick = n.durable.endTick
+	}
+	n.driver = newDriver(driver)
 	o.Config.OnChange(config.Timeout, func() error {
 		n.driver.LimitsChanged()
 		return nil
 	})
-	if p.cluster == nil {
-		return nil
+	if p.cluster != nil {
+		n.peers = newPeers(p.cluster, p.id, n.cfg, n.secure, n.log)
+		n.server.SetRelay(n.peers.relay)
+		if err := n.server.SetMap(p.cluster); err != nil {
+			return err
+		}
 	}
-	n.peers = newPeers(p.cluster, p.id, n.cfg, n.secure, n.log)
-	n.server.SetRelay(n.peers.relay)
-	return n.server.SetMap(p.cluster)
+	if n.durable != nil { // when the slots are in their shards
+		return n.durable.open()
+	}
+	return nil
 }
 
-func randomSeed() (uint64, error) {
-	var b [8]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return 0, fmt.Errorf("choose a hash seed: %w", err)
+// logState is what INFO tells of the log; false: there is none.
+func (n *Node) logState() (server.LogState, bool) {
+	if n.durable == nil {
+		return server.LogState{}, false
 	}
-	return binary.LittleEndian.Uint64(b[:]), nil
+	return n.durable.state(), true
+}
+
+// random64 gives random bits that nobody can guess.
+func random64() uint64 {
+	var b [8]byte
+	rand.Read(b[:]) // which never fails
+	return binary.LittleEndian.Uint64(b[:])
 }
 
 // processBytes is the memory that the Go runtime holds, besides what it could
@@ -350,6 +375,9 @@ func (n *Node) Stop(ctx context.Context) error {
 		}
 	})
 	n.snapshots.running.Wait()
+	if n.durable != nil {
+		err = errors.Join(err, n.durable.close())
+	}
 	return err
 }
 

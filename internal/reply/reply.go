@@ -82,7 +82,8 @@ const (
 
 // Errors of durability.
 const (
-	NoReplicas = "NOREPLICAS The write was executed, but it was not confirmed as durable in time."
+	LogDiskFull = "MISCONF Errors writing to the AOF file: No space left on device"
+	NoReplicas  = "NOREPLICAS The write was executed, but it was not confirmed as durable in time."
 )
 
 // Errors of a cluster.

@@ -18,13 +18,15 @@ type applied struct {
 	handler engine.Handler
 }
 
-// Apply executes a record of another node's log, or of this one's before it was
-// restarted, under the locks of everything in it. Gates are not asked and no
-// key expires by itself: the record's writer has done both. It must run on the
-// shard that the record belongs to, in the order of the log. An error that
-// wraps [shard.ErrBadEffect] means that the record is not one of ours.
-func (w *Worker) Apply(payload []byte) error {
+// Apply executes a record of a shard's log, of another node or of this one before
+// it was restarted, under the locks of everything in it. Gates are not asked and no
+// key expires by itself: the record's writer has done both. Records must come in
+// the order of the log. What happened to everything is in the log of every shard;
+// here it is done in this one. An error that wraps [shard.ErrBadEffect] means that
+// the record is not one of ours.
+func (w *Worker) Apply(shardIndex int, payload []byte) error {
 	var effects []applied
+	sh := w.srv.space.Shards()[shardIndex]
 	w.slots = w.slots[:0]
 	all := false
 	err := shard.DecodeEffects(payload, func(db int, args [][]byte) error {
@@ -40,7 +42,11 @@ func (w *Worker) Apply(payload []byte) error {
 			return fmt.Errorf("%w: keys of %s: %w", shard.ErrBadEffect, a.spec.Name, err)
 		}
 		for _, r := range refs {
-			w.slots = append(w.slots, slot.Of(args[r.Index]))
+			id := slot.Of(args[r.Index])
+			if w.srv.space.ShardOf(id) != sh {
+				return nil // it is in that shard's log too
+			}
+			w.slots = append(w.slots, id)
 		}
 		all = all || a.spec.Locks != command.LocksKeys
 		effects = append(effects, a)
@@ -49,10 +55,15 @@ func (w *Worker) Apply(payload []byte) error {
 	if err != nil {
 		return fmt.Errorf("apply record: %w", err)
 	}
-	if all || len(w.slots) == 0 {
-		w.ctx.LockAll()
-	} else {
+	switch {
+	case len(effects) == 0:
+		return nil
+	case !all && len(w.slots) > 0:
 		w.ctx.LockSlots(w.slots)
+	case len(w.srv.space.Shards()) > 1:
+		w.ctx.LockShard(sh)
+	default:
+		w.ctx.LockAll()
 	}
 	defer w.tellApplied()
 	defer w.ctx.Unlock()

@@ -26,7 +26,7 @@ func FuzzApply(f *testing.F) {
 	f.Add([]byte{9, 1, 3, 'G', 'E', 'T'})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		srv, _ := newServer(t)
-		err := srv.NewExecutor().(*server.Worker).Apply(payload)
+		err := srv.NewExecutor().(*server.Worker).Apply(0, payload)
 		if err != nil && errors.Is(err, shard.ErrBadEffect) == bytes.Contains([]byte(err.Error()), []byte("apply record: apply")) {
 			t.Errorf("error of two kinds: %v", err)
 		}

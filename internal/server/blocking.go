@@ -10,6 +10,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/resp"
 	"github.com/bowline-kv/bowline/slot"
@@ -382,7 +383,7 @@ func (w *Worker) serveFirst(k queueKey) bool {
 	}
 	w.ctx.DB = wt.db
 	w.ctx.LockSlots(wt.slots)
-	if w.ctx.Gate() != 0 {
+	if w.ctx.Gate()&^shard.GateDisk != 0 { // what was pushed may still be taken
 		w.unclaim(wt)
 		w.ctx.Unlock()
 		return false

@@ -137,11 +137,20 @@ func (w *Worker) sameSlot(s *session.Session) bool {
 // refusal says, with the stripes locked, why the command can't run here, as
 // the bytes of an error reply; nil: it can.
 func (w *Worker) refusal(s *session.Session, spec *command.Spec, asking bool) []byte {
-	v := w.srv.cluster.Load()
+	var refusal []byte
 	gate := w.ctx.Gate()
-	if v == nil {
-		return nil
+	if v := w.srv.cluster.Load(); v != nil {
+		refusal = w.clusterRefusal(v, gate, s, spec, asking)
 	}
+	if refusal == nil && gate&shard.GateDisk != 0 && spec.Flags&command.FlagWrite != 0 {
+		var out resp.Writer
+		out.Error(reply.LogDiskFull)
+		refusal = out.B
+	}
+	return refusal
+}
+
+func (w *Worker) clusterRefusal(v *clusterView, gate shard.Gate, s *session.Session, spec *command.Spec, asking bool) []byte {
 	var out resp.Writer
 	if len(w.slots) == 0 { // no keys: FLUSHALL, KEYS and their like
 		if gate&shard.GateReplica != 0 && spec.Flags&command.FlagWrite != 0 {

@@ -207,7 +207,7 @@ func debugTables(w *Worker, s *session.Session, args [][]byte) {
 		s.W.Error(reply.NotInteger)
 		return
 	}
-	o := w.ctx.Overview()
+	o := w.overview()
 	if n < 0 || n >= int64(len(o.Databases)) {
 		s.W.Error(reply.DatabaseRange)
 		return

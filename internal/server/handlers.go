@@ -6,6 +6,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/shard"
 )
 
 // handlers maps the commands about the node to their handlers.
@@ -177,10 +178,18 @@ func objectHelp(_ *Worker, s *session.Session, _ [][]byte) {
 	})
 }
 
+// overview counts the key space for those who look after the node: they are not
+// to wait for what is not durable yet, or they would see nothing of a disk in trouble.
+func (w *Worker) overview() *shard.Overview {
+	o := w.ctx.Overview()
+	w.ctx.TakePositions()
+	return o
+}
+
 func info(w *Worker, s *session.Session, args [][]byte) {
 	sections := make([]string, 0, len(args)-1)
 	for _, a := range args[1:] {
 		sections = append(sections, string(a))
 	}
-	s.W.Verbatim("txt", string(w.srv.info.Append(nil, sections, &occasion{Overview: w.ctx.Overview()})))
+	s.W.Verbatim("txt", string(w.srv.info.Append(nil, sections, &occasion{Overview: w.overview()})))
 }

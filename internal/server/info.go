@@ -52,7 +52,7 @@ func fixed(s string) source { return textSource(func() string { return s }) }
 // infoSources binds every row of the table of INFO.
 func (srv *Server) infoSources() map[string]source {
 	all := map[string]source{}
-	for _, part := range []map[string]source{srv.unchanging(), srv.aboutServer(), srv.aboutHistory(), srv.aboutClients(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutSaving(), srv.aboutCollector(), srv.aboutTLS()} {
+	for _, part := range []map[string]source{srv.unchanging(), srv.aboutServer(), srv.aboutHistory(), srv.aboutClients(), srv.aboutMemory(), srv.aboutTraffic(), srv.aboutData(), srv.aboutSaving(), srv.aboutCollector(), srv.aboutTLS(), srv.aboutLog()} {
 		maps.Copy(all, part)
 	}
 	return all

@@ -100,7 +100,7 @@ func ratio(a, b int64) float64 {
 }
 
 func memoryStats(w *Worker, s *session.Session, _ [][]byte) {
-	o := w.ctx.Overview()
+	o := w.overview()
 	u := w.srv.usage(o)
 	at, n := len(s.W.B), 0
 	number := func(name string, v int64) {
@@ -120,7 +120,8 @@ func memoryStats(w *Worker, s *session.Session, _ [][]byte) {
 	number("clients.slaves", 0)
 	number("clients.normal", u.clients)
 	number("cluster.links", 0)
-	number("aof.buffer", 0)
+	written, _ := w.srv.logState()
+	number("aof.buffer", written.Waiting)
 	number("lua.caches", 0)
 	number("functions.caches", 0)
 	for db, d := range o.Databases {
@@ -152,7 +153,7 @@ func memoryStats(w *Worker, s *session.Session, _ [][]byte) {
 }
 
 func memoryDoctor(w *Worker, s *session.Session, _ [][]byte) {
-	u := w.srv.usage(w.ctx.Overview())
+	u := w.srv.usage(w.overview())
 	var b strings.Builder
 	const small = 5 << 20
 	switch {
@@ -183,7 +184,7 @@ func memoryPurge(w *Worker, s *session.Session, _ [][]byte) {
 }
 
 func mallocStats(w *Worker, s *session.Session, _ [][]byte) {
-	u := w.srv.usage(w.ctx.Overview())
+	u := w.srv.usage(w.overview())
 	var c Collector
 	if f := w.srv.process.Collector; f != nil {
 		c = f()

@@ -119,7 +119,7 @@ func compareReplay(t *rapid.T, writer *console) {
 	reader := newConsole(t)
 	w := reader.srv.NewExecutor().(*server.Worker)
 	for i, payload := range records {
-		if err := w.Apply(payload); err != nil {
+		if err := w.Apply(0, payload); err != nil {
 			t.Fatalf("record %d: %v", i+1, err)
 		}
 	}

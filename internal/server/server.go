@@ -76,6 +76,8 @@ type Process struct {
 	Shutdown func(client string)
 	// TLS describes the certificate in use; false: there is no TLS.
 	TLS func() (Certificate, bool)
+	// LogState describes the log on disk; false: there is none.
+	LogState func() (LogState, bool)
 	// Sleep waits.
 	Sleep func(time.Duration)
 	// Log writes a line to the log.

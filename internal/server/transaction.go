@@ -84,6 +84,7 @@ func (w *Worker) servedHere(s *session.Session, spec *command.Spec) bool {
 	w.ctx.LockSlots(w.slots)
 	refusal := w.refusal(s, spec, s.Asking)
 	w.ctx.Unlock()
+	w.ctx.TakePositions()
 	s.W.B = append(s.W.B, refusal...)
 	return refusal == nil
 }
@@ -125,6 +126,7 @@ func exec(w *Worker, s *session.Session, _ [][]byte) {
 	if p.writes != nil {
 		if refusal := w.refusal(s, p.writes, s.Asking); refusal != nil {
 			w.ctx.UnlockHeld()
+			w.ctx.TakePositions()
 			s.W.B = append(s.W.B, refusal...)
 			return
 		}

@@ -301,6 +301,7 @@ func (w *Worker) runOnKeys(s *session.Session, spec *command.Spec, handler engin
 	}
 	if refusal := w.refusal(s, spec, asking); refusal != nil {
 		w.ctx.Unlock()
+		w.ctx.TakePositions() // a refusal tells nothing of the data, and waits for nothing
 		s.W.B = append(s.W.B, refusal...)
 		return rejected
 	}

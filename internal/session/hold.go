@@ -16,6 +16,7 @@ type hold struct {
 	start, end int // the reply's bytes in W.B
 	position   shard.Position
 	deadline   int64 // Instant.Mono from which on it is given up; 0: never
+	looked     bool  // Releasable has seen it: it takes in no later reply any more
 }
 
 // Hold keeps back the reply that begins at W.B[start] and ends with W.B, until
@@ -23,10 +24,24 @@ type hold struct {
 // an error takes its place: the command was executed, but the client must not
 // rely on it. Executors call it.
 func (s *Session) Hold(start int, p shard.Position, deadline int64) {
-	if len(s.holds) == 0 {
+	n := len(s.holds)
+	if n == 0 && s.wakeHeld != nil {
 		s.registry.setHeld(s, true)
 	}
-	s.holds = append(s.holds, hold{start, len(s.W.B), p, deadline})
+	// The replies of a pipeline wait together: its last write is synced with its
+	// first one.
+	if n > 0 && deadline == 0 && s.holds[n-1].joins(start, p.Shard) {
+		h := &s.holds[n-1]
+		h.end, h.position.Seq = len(s.W.B), max(h.position.Seq, p.Seq)
+		return
+	}
+	s.holds = append(s.holds, hold{start, len(s.W.B), p, deadline, false})
+}
+
+// joins says that a reply which begins at start, waits for a position of a shard
+// and has no deadline may wait together with this one.
+func (h *hold) joins(start, shard int) bool {
+	return !h.looked && h.deadline == 0 && h.end == start && h.position.Shard == shard
 }
 
 // Releasable gives the number of bytes of W.B that may be sent at mono.
@@ -41,14 +56,28 @@ func (s *Session) Releasable(mono int64) int {
 			i++
 		default:
 			s.holds = slices.Delete(s.holds, 0, i)
+			s.holds[len(s.holds)-1].looked = true
 			return s.holds[0].start
 		}
 	}
 	if len(s.holds) > 0 {
-		s.holds = nil
-		s.registry.setHeld(s, false)
+		s.holds = s.holds[:0]
+		if s.wakeHeld != nil {
+			s.registry.setHeld(s, false)
+		}
 	}
 	return len(s.W.B)
+}
+
+// Kept is how many bytes of replies and messages are in W, the large values
+// between them included: after what may be sent was taken out, those that wait for
+// what they tell of to be safe.
+func (s *Session) Kept() int {
+	n := len(s.W.B)
+	for i := range s.W.Refs {
+		n += len(s.W.Refs[i].Bytes)
+	}
+	return n
 }
 
 // giveUp replaces the reply of a hold by an error.

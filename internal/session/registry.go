@@ -44,7 +44,7 @@ type Registry struct {
 
 	mu       sync.Mutex
 	sessions map[uint64]*Session   // guarded by mu
-	held     map[*Session]struct{} // those that keep replies back; guarded by mu
+	held     map[*Session]struct{} // those that keep replies back and want to be woken for it; guarded by mu
 	waiting  map[*Session]struct{} // those that are suspended; guarded by mu
 }
 
@@ -65,6 +65,9 @@ type Links struct {
 	Kill func()
 	// Wake makes the driver look for replies that may leave now.
 	Wake func()
+	// WakeHeld makes the driver look for replies that were kept back and may leave
+	// now; nil: it looks by itself.
+	WakeHeld func()
 	// TLS: the client is connected by TLS.
 	TLS bool
 }
@@ -72,7 +75,7 @@ type Links struct {
 // Add makes the session of a new connection. ok is false, and there is no session, when limit sessions
 // exist already.
 func (r *Registry) Add(remote, local string, now Instant, limit int, links Links) (s *Session, ok bool) {
-	s = &Session{registry: r, remote: remote, local: local, created: now, kill: links.Kill, wake: links.Wake, tls: links.TLS}
+	s = &Session{registry: r, remote: remote, local: local, created: now, kill: links.Kill, wake: links.Wake, wakeHeld: links.WakeHeld, tls: links.TLS}
 	s.lastMono.Store(now.Mono)
 	s.seen.queued = -1
 	s.setProto(2)
@@ -119,8 +122,7 @@ func (r *Registry) setHeld(s *Session, on bool) {
 	}
 }
 
-// WakeHeld makes the drivers of all sessions that keep replies back look
-// whether they may leave. The host calls it when a durable position has moved.
+// WakeHeld calls [Links].WakeHeld of all sessions that keep replies back.
 func (r *Registry) WakeHeld() {
 	r.mu.Lock()
 	held := make([]*Session, 0, len(r.held))
@@ -129,7 +131,7 @@ func (r *Registry) WakeHeld() {
 	}
 	r.mu.Unlock()
 	for _, s := range held {
-		s.wake()
+		s.wakeHeld()
 	}
 }
 

@@ -54,6 +54,7 @@ type Session struct {
 	blocked   *blocked // waits for an answer; nil: does not
 	kill      func()
 	wake      func()
+	wakeHeld  func() // nil: the driver looks by itself
 	tls       bool
 	remote    string
 	local     string

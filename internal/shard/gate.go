@@ -14,10 +14,13 @@ const (
 	// GatePaused: an operator holds writes back for a while, and no key expires or
 	// is evicted meanwhile.
 	GatePaused
+	// GateDisk: the disk has no room for the log. Reads go on; no key expires or is
+	// evicted meanwhile, as that would need room too.
+	GateDisk
 )
 
 // gateKeeps are the reasons for which keys stay whose time is over.
-const gateKeeps = GateReplica | GatePaused
+const gateKeeps = GateReplica | GatePaused | GateDisk
 
 // SlotState says what this node does with the keys of one slot.
 type SlotState uint8

@@ -281,10 +281,11 @@ func (tx *Tx) Delete(name []byte) bool {
 
 func (tx *Tx) touched(name []byte) { tx.hooks.Touched(tx.DB, name, CauseCommand) }
 
-// FlushDB empties the selected database. Everything must be locked.
+// FlushDB empties the selected database. Everything must be locked, or one shard
+// by [Tx.LockShard].
 func (tx *Tx) FlushDB() { tx.flush(tx.DB) }
 
-// FlushAll empties every database. Everything must be locked.
+// FlushAll empties every database. For locks see FlushDB.
 func (tx *Tx) FlushAll() {
 	for db := range tx.space.databases {
 		tx.flush(db)
@@ -292,10 +293,13 @@ func (tx *Tx) FlushAll() {
 }
 
 func (tx *Tx) flush(db int) {
-	if !tx.all {
+	if !tx.all && tx.mask != ^uint64(0) {
 		panic("BUG: flush without all locks")
 	}
 	for _, sh := range tx.space.shards {
+		if !tx.all && sh != tx.shard {
+			continue
+		}
 		for i := range sh.stripes {
 			if t := sh.stripes[i].tables[db]; t != nil {
 				if !sh.stripes[i].capture.release(db) {

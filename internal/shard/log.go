@@ -3,11 +3,13 @@ package shard
 import (
 	"encoding/binary"
 	"sync"
+
+	"github.com/bowline-kv/bowline/internal/wal"
 )
 
 // Sequence is the number of a record in a shard's log: 1, 2, 3, ... without
 // gaps. Zero: nothing was written yet.
-type Sequence uint64
+type Sequence = wal.Sequence
 
 // Log numbers the records of one shard and keeps them. Its methods may be called
 // from any goroutine.
@@ -17,8 +19,8 @@ type Log interface {
 	Append(payload []byte) Sequence
 	// Last is the number of the newest record.
 	Last() Sequence
-	// Durable is the number of the newest record that is as safe as the profile
-	// asks for. Invariant: Durable <= Last, and neither goes back.
+	// Durable is the number of the newest record that is safe: on disk, where the
+	// log is on disk. Invariant: Durable <= Last, and neither goes back.
 	Durable() Sequence
 	// Read gives copies of the payloads of up to limit records from a number on;
 	// ok is false when they are no longer kept.
@@ -52,6 +54,13 @@ type ringLog struct {
 const ringHeader = 4
 
 func newRingLog(size int) *ringLog { return &ringLog{buf: make([]byte, size), first: 1} }
+
+// startAfter empties the ring; the next record gets the number behind last.
+func (l *ringLog) startAfter(last Sequence) {
+	l.mu.Lock()
+	l.head, l.first, l.last = l.tail, last+1, last
+	l.mu.Unlock()
+}
 
 // Append numbers a record and keeps it; the oldest ones make place. A record
 // larger than the ring is numbered but not kept, nor is anything before it.

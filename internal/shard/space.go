@@ -24,7 +24,8 @@ type Options struct {
 	// LogBytes is the size of each shard's ring of recent records; 0: 1 MiB.
 	LogBytes int
 	// NewLog makes the log of a shard, for a node that writes to disk; replies
-	// then depend on positions, see [Tx.TakePositions]. nil: a ring in memory.
+	// then depend on positions, see [Tx.TakePositions], until [Space.SetWaits] says
+	// otherwise. nil: a ring in memory.
 	NewLog func(shard int) Log
 	// Seed spreads the keys inside the tables; see [store.HashOf].
 	Seed uint64
@@ -44,7 +45,7 @@ type Space struct {
 	seed      uint64
 	pool      *page.Pool
 	hooks     Hooks
-	waits     bool // the logs' durable positions can lag behind
+	waits     atomic.Bool // replies wait for the logs' durable positions
 
 	memory     atomic.Pointer[Memory]
 	used       atomic.Int64 // bytes of keys and values, while there is a limit
@@ -99,7 +100,8 @@ func NewSpace(o Options) *Space {
 	if o.Hooks == nil {
 		o.Hooks = noHooks{}
 	}
-	sp := &Space{databases: max(o.Databases, 1), seed: o.Seed, hooks: o.Hooks, waits: o.NewLog != nil}
+	sp := &Space{databases: max(o.Databases, 1), seed: o.Seed, hooks: o.Hooks}
+	sp.waits.Store(o.NewLog != nil)
 	if sp.pool = o.Pool; sp.pool == nil {
 		sp.pool = page.New()
 	}
@@ -121,6 +123,10 @@ func NewSpace(o Options) *Space {
 
 // SetHooks sets who is told of changes. To be called before the first command.
 func (sp *Space) SetHooks(h Hooks) { sp.hooks = h }
+
+// SetWaits says whether replies depend on what is durable: whether
+// [Tx.TakePositions] gives anything for commands from here on.
+func (sp *Space) SetWaits(on bool) { sp.waits.Store(on) }
 
 // Databases is the number of databases.
 func (sp *Space) Databases() int { return sp.databases }
@@ -148,8 +154,10 @@ func (sp *Space) keyIn(name []byte, s slot.ID) store.Key {
 // Last is the number of the newest record of the shard's log.
 func (sh *Shard) Last() Sequence { return sh.log.Last() }
 
-// Durable says whether the record at a position, and so all before it, are as
-// safe as the profile asks for.
+// Durable is the number of the newest record of the shard's log that is safe.
+func (sh *Shard) Durable() Sequence { return sh.log.Durable() }
+
+// Durable says whether the record at a position, and so all before it, are safe.
 func (sp *Space) Durable(p Position) bool { return sp.shards[p.Shard].log.Durable() >= p.Seq }
 
 // ReadLog gives the payloads of up to limit records from sequence from on, for

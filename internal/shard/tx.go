@@ -144,6 +144,10 @@ func (tx *Tx) LockSlots(slots []slot.ID) {
 	tx.lock(tx.space.ShardOf(slots[0]), mask)
 }
 
+// LockShard locks every stripe of one shard: emptying a database then empties its
+// part in this shard.
+func (tx *Tx) LockShard(sh *Shard) { tx.lock(sh, ^uint64(0)) }
+
 func (tx *Tx) lock(sh *Shard, mask uint64) {
 	tx.shard, tx.mask = sh, mask
 	for m := mask; m != 0; m &= m - 1 {
@@ -183,7 +187,7 @@ func (tx *Tx) Unlock() {
 	if len(tx.effects) > 0 {
 		tx.commit()
 	}
-	if tx.space.waits {
+	if tx.space.waits.Load() {
 		tx.notePositions()
 	}
 	tx.release()

@@ -24,6 +24,7 @@ type Recovery struct {
 	dir      string
 	segments []*segment // in order, the last one with content
 	unused   []string   // paths of segments behind them
+	behind   int64      // the size of those, in bytes
 	spares   []string
 	shards   []recovered
 }
@@ -65,9 +66,23 @@ func Recover(fsys vfs.FS, dir string, o RecoverOptions) (*Recovery, error) {
 		return nil, err
 	}
 	for _, g := range found.generations[len(r.segments):] {
-		r.unused = append(r.unused, segmentName(dir, g))
+		name := segmentName(dir, g)
+		size, err := sizeOf(fsys, name)
+		if err != nil {
+			return nil, err
+		}
+		r.unused, r.behind = append(r.unused, name), r.behind+size
 	}
 	return r, nil
+}
+
+func sizeOf(fsys vfs.FS, name string) (int64, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return 0, fmt.Errorf("open a segment of the log: %w", err)
+	}
+	defer f.Close()
+	return f.Size()
 }
 
 // read goes through the segments until the end of the log.
@@ -276,6 +291,16 @@ func (r *Recovery) leftover(seg *segment, from int64) (used int64, claim positio
 		}
 	}
 	return used, claim, nil
+}
+
+// Behind is the size in bytes of what lies behind the end of the log: the rest of
+// its last segment, and segments without a part in it.
+func (r *Recovery) Behind() int64 {
+	n := r.behind
+	if last := len(r.segments); last > 0 {
+		n += r.segments[last-1].size - r.segments[last-1].end
+	}
+	return n
 }
 
 // Shards is how many streams the log has records of: those below this number.

@@ -1,0 +1,18 @@
+//go:build unix
+
+package vfs
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func lockFile(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == unix.EWOULDBLOCK {
+		return fmt.Errorf("%w: %w", ErrLocked, err)
+	}
+	return err
+}
