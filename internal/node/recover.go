@@ -3,9 +3,12 @@ package node
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/server"
 	"github.com/bowline-kv/bowline/internal/vfs"
 	"github.com/bowline-kv/bowline/internal/wal"
@@ -20,6 +23,9 @@ func (d *durable) recover() (*wal.Recovery, error) {
 	}
 	if r.Shards() > 0 && r.Shards() != len(d.logs) {
 		return nil, fmt.Errorf("read the log %s: it is of %d shards, this node has %d", d.dir(), r.Shards(), len(d.logs))
+	}
+	if err := d.overlooks(r); err != nil {
+		return nil, err
 	}
 	if r.TornBytes > 0 {
 		d.n.log.Warn("the end of the log was not written whole and is cut off", "directory", d.dir(), "bytes", r.TornBytes)
@@ -38,6 +44,24 @@ func (d *durable) recover() (*wal.Recovery, error) {
 		d.n.log.Info("the log was read", "records", p.done, "bytes", r.Bytes(), "time", time.Duration(d.n.now().Mono-began).Round(time.Millisecond))
 	}
 	return r, nil
+}
+
+// overlooks refuses to begin a log beside a snapshot file, which a node with a log
+// does not read: it would start empty, and overwrite the file one day.
+func (d *durable) overlooks(r *wal.Recovery) error {
+	if r.Shards() > 0 {
+		return nil
+	}
+	dir, name := d.n.cfg.String(config.Dir), d.n.cfg.String(config.DBFilename)
+	names, err := d.fs.List(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look for a snapshot: %w", err)
+	}
+	if slices.Contains(names, name) {
+		return fmt.Errorf("begin the log %s: %s holds a snapshot, which a node with a log does not read: move it away, or start with appendonly no",
+			d.dir(), filepath.Join(dir, name))
+	}
+	return nil
 }
 
 // replay is what goes on while records are executed.

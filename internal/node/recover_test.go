@@ -141,3 +141,22 @@ func TestKeysWhoseTimeIsOverExpireAfterTheStart(t *testing.T) {
 	eventually(t, "it is gone", func() bool { return c.Do("DBSIZE") == int64(1) })
 	stop(t, n)
 }
+
+// TestALogIsNotBegunBesideASnapshot, whose keys it would lack.
+func TestALogIsNotBegunBesideASnapshot(t *testing.T) {
+	dir := t.TempDir()
+	dump := filepath.Join(dir, "dump.rdb")
+	if err := os.WriteFile(dump, []byte("REDIS"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tryLogged(t, nil, nil, "dir", dir); err == nil || !strings.Contains(err.Error(), dump) {
+		t.Fatalf("the start gives %v", err)
+	}
+	if err := os.Remove(dump); err != nil {
+		t.Fatal(err)
+	}
+	n := startLogged(t, nil, nil, "dir", dir)
+	expect(t, dial(t, n), "OK", "SAVE")
+	stop(t, n)
+	stop(t, startLogged(t, nil, nil, "dir", dir)) // the log is there now
+}
