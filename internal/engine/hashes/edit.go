@@ -1,7 +1,6 @@
 package hashes
 
 import (
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/internal/value"
@@ -66,10 +65,7 @@ func (ed *edit) changeTimes() { ed.prepare(true) }
 const inPlaceMin = 4 << 10
 
 func (ed *edit) prepare(timed bool) {
-	ed.limit = value.HashLimit{
-		Entries: int(ed.c.Config.Int(config.HashMaxListpackEntries)),
-		Value:   int(ed.c.Config.Int(config.HashMaxListpackValue)),
-	}
+	ed.limit = engine.HashLimit(ed.c.Config)
 	if !timed && ed.found && !ed.entry.Timed && !ed.entry.Large() && len(ed.entry.Value) >= inPlaceMin {
 		if room := ed.c.Room(ed.key, &ed.entry); room != nil {
 			ed.OwnRoom(room)

@@ -1,8 +1,7 @@
 package keys
 
 import (
-	"github.com/bowline-kv/bowline/internal/config"
-	"github.com/bowline-kv/bowline/internal/ds/chain"
+	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/internal/value"
@@ -46,7 +45,7 @@ func (s *sorting) put(dst []byte, list [][]byte) {
 	for _, v := range list {
 		size += len(v)
 	}
-	limit := chain.LimitOf(int(c.Config.Int(config.ListMaxListpackSize)))
+	limit := engine.ListLimit(c.Config)
 	var l value.List
 	l.Own(c.Scratch())
 	if !l.Fits(limit, len(list), size) {

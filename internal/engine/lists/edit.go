@@ -1,7 +1,6 @@
 package lists
 
 import (
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/ds/chain"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/store"
@@ -54,9 +53,7 @@ func (ed *edit) again() {
 // change is to be called before the first change.
 func (ed *edit) change() { ed.Own(ed.c.Scratch()) }
 
-func (ed *edit) limit() chain.Limit {
-	return chain.LimitOf(int(ed.c.Config.Int(config.ListMaxListpackSize)))
-}
+func (ed *edit) limit() chain.Limit { return engine.ListLimit(ed.c.Config) }
 
 // push adds values, in order, at one end, and makes the list large if they are
 // too many.

@@ -1,7 +1,6 @@
 package sets
 
 import (
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/internal/value"
@@ -54,12 +53,7 @@ func (ed *edit) again() {
 
 // change is to be called before the first change.
 func (ed *edit) change() {
-	cfg := ed.c.Config
-	ed.limit = value.SetLimit{
-		Ints:    int(cfg.Int(config.SetMaxIntsetEntries)),
-		Entries: int(cfg.Int(config.SetMaxListpackEntries)),
-		Value:   int(cfg.Int(config.SetMaxListpackValue)),
-	}
+	ed.limit = engine.SetLimit(ed.c.Config)
 	ed.Own(ed.c.Scratch())
 }
 

@@ -1,7 +1,6 @@
 package zsets
 
 import (
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/internal/value"
@@ -50,11 +49,7 @@ func open(c *engine.Ctx, key []byte) (ed edit, ok bool) {
 
 // change is to be called before the first change.
 func (ed *edit) change() {
-	cfg := ed.c.Config
-	ed.limit = value.SortedSetLimit{
-		Entries: int(cfg.Int(config.ZSetMaxListpackEntries)),
-		Value:   int(cfg.Int(config.ZSetMaxListpackValue)),
-	}
+	ed.limit = engine.SortedSetLimit(ed.c.Config)
 	ed.Own(ed.c.Scratch())
 }
 
