@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bowline-kv/bowline/client/internal/announce"
 	"github.com/bowline-kv/bowline/resp"
 	"github.com/bowline-kv/bowline/slot"
 )
@@ -328,30 +329,30 @@ func TestContract05NodesOfTheMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := parseShards(&v, "h:1", false)
+	l, err := announce.ParseShards(&v, "h:1", false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := l.groups[0].members
-	if len(got) != 2 || got[0].addr != "h:7" || !got[0].primary || got[1].addr != "n.example:9" || !got[1].offline {
+	got := l.Groups[0].Members
+	if len(got) != 2 || got[0].Addr != "h:7" || !got[0].Primary || got[1].Addr != "n.example:9" || !got[1].Offline {
 		t.Errorf("got %+v", got)
 	}
-	l, _ = parseShards(&v, "h:1", true)
-	if got := l.groups[0].members[1]; got.addr != "n.example:10" || got.serverName != "n.example" {
+	l, _ = announce.ParseShards(&v, "h:1", true)
+	if got := l.Groups[0].Members[1]; got.Addr != "n.example:10" || got.ServerName != "n.example" {
 		t.Errorf("with TLS: %+v", got)
 	}
 }
 
 func TestContract05DeadPrimaryBesideItsSuccessor(t *testing.T) {
-	member := func(addr string, offline bool) layoutMember {
-		return layoutMember{addr: addr, primary: true, offline: offline}
+	member := func(addr string, offline bool) announce.Member {
+		return announce.Member{Addr: addr, Primary: true, Offline: offline}
 	}
-	for _, members := range [][]layoutMember{
+	for _, members := range [][]announce.Member{
 		{member("old:1", true), member("new:2", false)}, {member("new:2", false), member("old:1", true)},
 	} {
-		l := layout{groups: []layoutGroup{{slots: []slot.Range{{First: 0, Last: 9}}, members: members}}}
+		l := announce.Map{Groups: []announce.Group{{Slots: []slot.Range{{First: 0, Last: 9}}, Members: members}}}
 		c := newCore(Options{})
-		top := l.build(func(addr, name string) *node { return newNode(c, addr, name) })
+		top := build(&l, func(addr, name string) *node { return newNode(c, addr, name) })
 		if got := top.group(5).primary.addr; got != "new:2" {
 			t.Errorf("the slots are with %s", got)
 		}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/bowline-kv/bowline/client/internal/announce"
 )
 
 // core is what all views of one client share.
@@ -127,12 +129,12 @@ const strayTime = time.Minute
 
 // install replaces the map by what a server said. Nodes keep their connections as long
 // as a map lists their address.
-func (c *core) install(l *layout) {
+func (c *core) install(l *announce.Map) {
 	c.mu.Lock()
 	old := c.top.Load()
 	fresh := map[string]*node{}
-	next := l.build(func(addr, serverName string) *node {
-		if c.opt.MapAddr != nil && !l.standalone {
+	next := build(l, func(addr, serverName string) *node {
+		if c.opt.MapAddr != nil && !l.Standalone {
 			addr = c.opt.MapAddr(addr)
 		}
 		for _, known := range []map[string]*node{fresh, old.nodes, c.strays} {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-kv/bowline/client/internal/announce"
 	"github.com/bowline-kv/bowline/resp"
 )
 
@@ -21,26 +22,26 @@ func FuzzMap(f *testing.F) {
 			return
 		}
 		if to, ok := parseRedirect(&v, asked); ok {
-			_, _, askedGood := splitAddr(asked)
-			if _, _, ok := splitAddr(to.addr); askedGood && !ok {
+			_, _, askedGood := announce.Split(asked)
+			if _, _, ok := announce.Split(to.addr); askedGood && !ok {
 				t.Errorf("%q asked, %q read from %q", asked, to.addr, text)
 			}
 		}
 		for _, useTLS := range []bool{false, true} {
-			if l, err := parseShards(&v, asked, useTLS); err == nil {
-				build(l)
+			if l, err := announce.ParseShards(&v, asked, useTLS); err == nil {
+				buildMap(l)
 			}
 		}
-		if l, err := parseSlotTable(&v, asked); err == nil {
-			build(l)
+		if l, err := announce.ParseSlots(&v, asked); err == nil {
+			buildMap(l)
 		}
 	})
 }
 
-func build(l *layout) {
+func buildMap(l *announce.Map) {
 	c := newCore(Options{})
 	defer c.close()
-	l.build(func(addr, name string) *node { return newNode(c, addr, name) }).primaries()
+	build(l, func(addr, name string) *node { return newNode(c, addr, name) }).primaries()
 }
 
 // FuzzKeys looks for the keys of any request: positions stay inside it.

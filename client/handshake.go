@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bowline-kv/bowline/client/internal/announce"
 	"github.com/bowline-kv/bowline/resp"
 )
 
@@ -71,7 +72,7 @@ func (c *core) openSocket(ctx context.Context, addr, serverName string) (net.Con
 	config := c.opt.TLS.Clone()
 	if config.ServerName == "" {
 		if config.ServerName = serverName; serverName == "" {
-			config.ServerName, _, _ = splitAddr(addr)
+			config.ServerName, _, _ = announce.Split(addr)
 		}
 	}
 	secure := tls.Client(nc, config)
@@ -107,7 +108,7 @@ func (c *core) greet(ctx context.Context, cn *conn, readonly bool) error {
 			return err
 		}
 	}
-	cn.zone = textOf(field(&replies[0], "availability_zone"))
+	cn.zone = textOf(announce.Field(&replies[0], "availability_zone"))
 	return nil
 }
 

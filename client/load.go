@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bowline-kv/bowline/client/internal/announce"
 	"github.com/bowline-kv/bowline/resp"
 )
 
@@ -142,13 +143,13 @@ func (c *core) load(ctx context.Context) error {
 }
 
 // source asks one server for the map.
-type source func(ctx context.Context) (*layout, string, error)
+type source func(ctx context.Context) (*announce.Map, string, error)
 
 func (c *core) askNodes(t *topology) []source {
 	var list []source
 	var passed []source
 	for _, n := range t.shuffled() {
-		ask := func(ctx context.Context) (*layout, string, error) {
+		ask := func(ctx context.Context) (*announce.Map, string, error) {
 			cn, err := n.primary.conn(ctx, noSlot)
 			if err != nil {
 				return nil, n.addr, err
@@ -169,7 +170,7 @@ func (c *core) askNodes(t *topology) []source {
 func (c *core) askSeeds() []source {
 	var list []source
 	for _, addr := range c.opt.Addrs {
-		list = append(list, func(ctx context.Context) (*layout, string, error) {
+		list = append(list, func(ctx context.Context) (*announce.Map, string, error) {
 			if c.opt.SentinelName != "" {
 				l, err := c.askSentinel(ctx, addr)
 				return l, addr, err
@@ -192,7 +193,7 @@ func (c *core) firstMap(ctx context.Context, sources []source, hedge time.Durati
 	ctx, cancel := context.WithTimeout(ctx, 2*c.opt.DialTimeout)
 	defer cancel()
 	type answer struct {
-		l    *layout
+		l    *announce.Map
 		addr string
 		err  error
 	}
@@ -242,7 +243,7 @@ func (c *core) firstMap(ctx context.Context, sources []source, hedge time.Durati
 }
 
 // askMap asks one node. A server without cluster support is a cluster of one.
-func (c *core) askMap(ctx context.Context, cn *conn, addr string) (*layout, error) {
+func (c *core) askMap(ctx context.Context, cn *conn, addr string) (*announce.Map, error) {
 	l, err := c.askMapBy(ctx, cn, addr, "SHARDS")
 	var server *resp.Error
 	if errors.As(err, &server) && (server.Code() == "ERR" || server.Code() == "NOPERM") {
@@ -251,7 +252,7 @@ func (c *core) askMap(ctx context.Context, cn *conn, addr string) (*layout, erro
 	return l, err
 }
 
-func (c *core) askMapBy(ctx context.Context, cn *conn, addr, sub string) (*layout, error) {
+func (c *core) askMapBy(ctx context.Context, cn *conn, addr, sub string) (*announce.Map, error) {
 	replies, err := cn.exchange(ctx, [][]string{{"CLUSTER", sub}})
 	if err != nil {
 		return nil, err
@@ -264,26 +265,17 @@ func (c *core) askMapBy(ctx context.Context, cn *conn, addr, sub string) (*layou
 		return nil, v.Err()
 	}
 	l, err := readMap(v, sub, addr, c.opt.TLS != nil)
-	if err == nil && !l.serves() {
+	if err == nil && !l.Serves() {
 		err = errNoSlots
 	}
 	return l, err
 }
 
-func readMap(v *resp.Value, sub, addr string, useTLS bool) (*layout, error) {
+func readMap(v *resp.Value, sub, addr string, useTLS bool) (*announce.Map, error) {
 	if sub == "SHARDS" {
-		return parseShards(v, addr, useTLS)
+		return announce.ParseShards(v, addr, useTLS)
 	}
-	return parseSlotTable(v, addr)
-}
-
-func (l *layout) serves() bool {
-	for _, g := range l.groups {
-		if len(g.slots) > 0 && len(g.members) > 0 {
-			return true
-		}
-	}
-	return false
+	return announce.ParseSlots(v, addr)
 }
 
 func saysNoCluster(v *resp.Value) bool {
@@ -296,16 +288,16 @@ func saysNoCluster(v *resp.Value) bool {
 }
 
 // single is the map of a standalone server.
-func (c *core) single(addr string) (*layout, error) {
+func (c *core) single(addr string) (*announce.Map, error) {
 	if c.opt.RequireCluster {
 		return nil, errNoCluster
 	}
-	g := layoutGroup{members: []layoutMember{{addr: addr, primary: true}}}
-	return &layout{groups: []layoutGroup{g}, standalone: true}, nil
+	g := announce.Group{Members: []announce.Member{{Addr: addr, Primary: true}}}
+	return &announce.Map{Groups: []announce.Group{g}, Standalone: true}, nil
 }
 
 // askSentinel asks where the primary is and sees for itself that it is one.
-func (c *core) askSentinel(ctx context.Context, addr string) (*layout, error) {
+func (c *core) askSentinel(ctx context.Context, addr string) (*announce.Map, error) {
 	cn, err := c.dialSentinel(ctx, addr)
 	if err != nil {
 		return nil, err
@@ -322,15 +314,15 @@ func (c *core) askSentinel(ctx context.Context, addr string) (*layout, error) {
 	if len(v.Elems) != 2 {
 		return nil, fmt.Errorf("%s knows no primary named %q", addr, c.opt.SentinelName)
 	}
-	primary := joinAddr(textOf(&v.Elems[0]), number(&v.Elems[1]), addr)
+	primary := announce.Join(textOf(&v.Elems[0]), announce.Number(&v.Elems[1]), addr)
 	if c.opt.MapAddr != nil {
 		primary = c.opt.MapAddr(primary)
 	}
 	if err := c.verifyPrimary(ctx, primary); err != nil {
 		return nil, fmt.Errorf("%s says that %s is primary: %w", addr, primary, err)
 	}
-	g := layoutGroup{members: []layoutMember{{addr: primary, primary: true}}}
-	return &layout{groups: []layoutGroup{g}, standalone: true}, nil
+	g := announce.Group{Members: []announce.Member{{Addr: primary, Primary: true}}}
+	return &announce.Map{Groups: []announce.Group{g}, Standalone: true}, nil
 }
 
 // dialSentinel connects without login, database or durability: those are for the data.

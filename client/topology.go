@@ -3,6 +3,7 @@ package client
 import (
 	"math/rand/v2"
 
+	"github.com/bowline-kv/bowline/client/internal/announce"
 	"github.com/bowline-kv/bowline/slot"
 )
 
@@ -98,43 +99,23 @@ func (t *topology) shuffled() []*node {
 	return list
 }
 
-// layout is what a server says of the cluster: a topology before its addresses became
-// nodes.
-type layout struct {
-	groups     []layoutGroup
-	standalone bool
-}
-
-type layoutGroup struct {
-	slots   []slot.Range
-	members []layoutMember
-}
-
-type layoutMember struct {
-	addr       string
-	serverName string // the announced host name, if any
-	zone       string
-	primary    bool
-	offline    bool // it does not serve
-}
-
-// build makes a topology; nodeFor gives the node of an address.
-func (l *layout) build(nodeFor func(addr, serverName string) *node) *topology {
-	t := &topology{nodes: map[string]*node{}, standalone: l.standalone}
-	for _, lg := range l.groups {
+// build makes a topology of what a server said; nodeFor gives the node of an address.
+func build(l *announce.Map, nodeFor func(addr, serverName string) *node) *topology {
+	t := &topology{nodes: map[string]*node{}, standalone: l.Standalone}
+	for _, lg := range l.Groups {
 		g, failed := &group{}, false
-		for i := range lg.members {
-			m := &lg.members[i]
-			n := nodeFor(m.addr, m.serverName)
+		for i := range lg.Members {
+			m := &lg.Members[i]
+			n := nodeFor(m.Addr, m.ServerName)
 			t.nodes[n.addr] = n
-			if m.zone != "" {
-				n.zone.Store(&m.zone)
+			if m.Zone != "" {
+				n.zone.Store(&m.Zone)
 			}
 			switch {
-			case m.primary && (g.primary == nil || failed && !m.offline):
+			case m.Primary && (g.primary == nil || failed && !m.Offline):
 				// A dead primary is listed beside the one that took its place.
-				g.primary, failed = n, m.offline
-			case !m.primary && !m.offline:
+				g.primary, failed = n, m.Offline
+			case !m.Primary && !m.Offline:
 				g.replicas = append(g.replicas, n)
 			}
 		}
@@ -142,7 +123,7 @@ func (l *layout) build(nodeFor func(addr, serverName string) *node) *topology {
 			continue
 		}
 		t.groups = append(t.groups, g)
-		for _, r := range lg.slots {
+		for _, r := range lg.Slots {
 			for at := r.First; at <= r.Last; at++ {
 				t.owner[at] = uint16(len(t.groups))
 			}

@@ -6,7 +6,10 @@ var ranks = map[string]int{
 	"slot": 0,
 	"resp": 0,
 
-	"client": 1, // needs these two and the standard library only
+	"client/internal/announce": 1,
+
+	"client":        2, // needs these and the standard library only
+	"client/redisc": 3,
 
 	"internal/glob":  1,
 	"internal/reply": 1,
@@ -57,6 +60,10 @@ var ranks = map[string]int{
 	"internal/lint":        20,
 	"bench":                20,
 }
+
+// public packages need the standard library only. client/redisc is public too, and needs
+// redigo.
+var public = []string{"resp", "slot", "client", "client/internal/announce"}
 
 // pure packages import nothing with a goroutine, clock, socket or file in it.
 var pure = []string{
