@@ -1,0 +1,243 @@
+package redisc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gomodule/redigo/redis"
+)
+
+// pool is the pool of one address, which is made when it is first needed.
+type pool struct {
+	made atomic.Pointer[redis.Pool]
+
+	mu   sync.Mutex // held while it is made
+	gone bool       // its address has left, or the cluster is closed; guarded by mu
+}
+
+// get makes the pool. It is an error when the address has left meanwhile.
+func (p *pool) get(create func() (*redis.Pool, error)) (*redis.Pool, error) {
+	if made := p.made.Load(); made != nil {
+		return made, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.gone {
+		return nil, errPoolGone
+	}
+	if made := p.made.Load(); made != nil {
+		return made, nil
+	}
+	made, err := create()
+	if err == nil && made == nil {
+		err = errors.New("redisc: CreatePool gave no pool")
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.made.Store(made)
+	return made, nil
+}
+
+// close closes the pool, or lets it not be made.
+func (p *pool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = true
+	if made := p.made.Load(); made != nil {
+		return made.Close()
+	}
+	return nil
+}
+
+var errPoolGone = errors.New("redisc: the node has left the cluster")
+
+// pool gives the pool of an address.
+func (c *Cluster) pool(addr string) (*pool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, errClosed
+	}
+	if c.pools == nil {
+		c.pools = map[string]*pool{}
+	}
+	p := c.pools[addr]
+	if p == nil {
+		p = &pool{}
+		c.pools[addr] = p
+	}
+	return p, nil
+}
+
+// has reports whether a pool is still that of its address.
+func (c *Cluster) has(addr string, p *pool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pools[addr] == p
+}
+
+// connTo gives a connection to an address.
+func (c *Cluster) connTo(ctx context.Context, addr string, unpooled bool) (redis.Conn, error) {
+	if err := c.closedError(); err != nil {
+		return nil, err
+	}
+	if unpooled || c.CreatePool == nil {
+		return redis.DialContext(ctx, "tcp", addr, c.DialOptions...)
+	}
+	for {
+		p, err := c.pool(addr)
+		if err != nil {
+			return nil, err
+		}
+		rc, err := c.borrow(ctx, addr, p)
+		if err == nil || c.has(addr, p) {
+			return rc, err
+		}
+		// The pool was closed under our hands: the address left the cluster just now, and
+		// has a new pool if it is needed again.
+	}
+}
+
+func (c *Cluster) borrow(ctx context.Context, addr string, p *pool) (redis.Conn, error) {
+	made, err := p.get(func() (*redis.Pool, error) { return c.CreatePool(addr, c.DialOptions...) })
+	if err != nil {
+		return nil, err
+	}
+	if c.PoolWaitTime > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.PoolWaitTime)
+		defer cancel()
+	}
+	rc, err := made.GetContext(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rc, nil
+}
+
+// way is how a connection is chosen.
+type way struct {
+	unpooled bool
+	readOnly bool // replicas first
+}
+
+// link is a connection to a node.
+type link struct {
+	rc   redis.Conn
+	addr string
+}
+
+// connFor gives a connection for a slot; -1 and a slot of which no node is known: to any
+// node. So it does when the slot's nodes can't be reached: another one then says who has
+// taken the slot over.
+func (c *Cluster) connFor(ctx context.Context, at int, w way) (link, error) {
+	var tried []string
+	var errs []error
+	if serving := c.layout().serving(at); len(serving) > 0 {
+		l, err := c.connAmong(ctx, serving, w)
+		if err == nil || final(ctx, err) {
+			return l, err
+		}
+		tried, errs = serving[:1], append(errs, err)
+		if w.readOnly {
+			tried = serving
+		}
+	}
+	if at >= 0 {
+		c.refreshSoon()
+	}
+	return c.connToAny(ctx, w, tried, errs)
+}
+
+// connAmong gives a connection to the nodes of one slot: the primary, or with readOnly a
+// replica when there is one.
+func (c *Cluster) connAmong(ctx context.Context, serving []string, w way) (link, error) {
+	if !w.readOnly || len(serving) == 1 {
+		rc, err := c.connTo(ctx, serving[0], w.unpooled)
+		return link{rc, serving[0]}, err
+	}
+	var errs []error
+	for _, i := range rand.Perm(len(serving) - 1) {
+		rc, err := c.readOnly(ctx, serving[i+1], w.unpooled)
+		if err == nil || final(ctx, err) {
+			return link{rc, serving[i+1]}, err
+		}
+		errs = append(errs, err)
+	}
+	rc, err := c.connTo(ctx, serving[0], w.unpooled)
+	if err != nil {
+		return link{}, errors.Join(append(errs, err)...)
+	}
+	return link{rc, serving[0]}, nil
+}
+
+// connToAny gives a connection to any known node, and to one of the StartupNodes when all
+// have failed, but to none of those tried, which failed with errs.
+func (c *Cluster) connToAny(ctx context.Context, w way, tried []string, errs []error) (link, error) {
+	primaries, replicas := c.nodes()
+	candidates := [][]string{shuffled(primaries), shuffled(c.StartupNodes)}
+	if w.readOnly {
+		candidates = [][]string{shuffled(replicas), shuffled(primaries), shuffled(c.StartupNodes)}
+	}
+	list := distinct(candidates, tried)
+	for _, addr := range list {
+		dial := c.connTo
+		if w.readOnly && slices.Contains(replicas, addr) {
+			dial = c.readOnly
+		}
+		rc, err := dial(ctx, addr, w.unpooled)
+		if err == nil || err == errClosed || final(ctx, err) && len(list) == 1 {
+			return link{rc, addr}, err
+		}
+		if errs = append(errs, err); ctx.Err() != nil {
+			break
+		}
+	}
+	if len(errs) == 0 {
+		errs = append(errs, errNoNode)
+	}
+	return link{}, fmt.Errorf("%w: %w", errConnection, errors.Join(errs...))
+}
+
+// distinct joins lists and leaves out what comes twice or is in without.
+func distinct(lists [][]string, without []string) []string {
+	var all []string
+	for _, s := range slices.Concat(lists...) {
+		if !slices.Contains(without, s) && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// readOnly gives a connection to a replica that was told READONLY.
+func (c *Cluster) readOnly(ctx context.Context, addr string, unpooled bool) (redis.Conn, error) {
+	rc, err := c.connTo(ctx, addr, unpooled)
+	if err != nil {
+		return nil, err
+	}
+	q := &request{ctx: ctx, cmd: "READONLY"}
+	if _, err := q.tolerant(rc); err != nil {
+		rc.Close()
+		return nil, fmt.Errorf("send READONLY to %s: %w", addr, err)
+	}
+	return rc, nil
+}
+
+// final reports whether an error is the caller's to know as it is: another node would not
+// do. The pool has all the connections that it may, or the caller waits no longer.
+func final(ctx context.Context, err error) bool {
+	return err == context.DeadlineExceeded || err == redis.ErrPoolExhausted || err == errClosed || ctx.Err() != nil
+}
+
+func shuffled(list []string) []string {
+	list = slices.Clone(list)
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}
