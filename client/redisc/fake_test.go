@@ -246,6 +246,9 @@ func (f *fake) run(name string, args []string) string {
 		}
 		return array(list...)
 	case "MSET":
+		if len(args)%2 == 0 {
+			return "-ERR wrong number of arguments for 'mset' command\r\n"
+		}
 		for i := 1; i < len(args); i += 2 {
 			f.data[args[i]] = args[i+1]
 		}
@@ -279,7 +282,7 @@ func (f *fake) slotTable() string {
 		return f.slots
 	}
 	var rows []string
-	for _, s := range f.shares {
+	for _, s := range slices.Backward(f.shares) { // what was moved counts
 		row := []string{fmt.Sprintf(":%d\r\n", s.first), fmt.Sprintf(":%d\r\n", s.last)}
 		for _, addr := range s.members {
 			host, port, _ := strings.Cut(addr, ":")
