@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"sync"
@@ -15,115 +14,6 @@ import (
 	"github.com/bowline-kv/bowline/internal/redistest"
 	"github.com/bowline-kv/bowline/slot"
 )
-
-// stock is a Redis Cluster of three primaries, each with a replica.
-type stock struct {
-	t       *testing.T
-	servers []*redistest.Server
-	conns   []*redistest.Conn
-	ids     []string
-}
-
-func startStock(t *testing.T) *stock {
-	t.Helper()
-	s := &stock{t: t}
-	for range 6 {
-		srv := redistest.Start(t, "--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1",
-			"--cluster-node-timeout", "1000", "--repl-diskless-sync-delay", "0", "--cluster-replica-validity-factor", "0",
-			"--repl-ping-replica-period", "1") // a replica is listed once it has got something
-		s.servers = append(s.servers, srv)
-		s.conns = append(s.conns, srv.Dial(t))
-		s.ids = append(s.ids, fmt.Sprint(s.conns[len(s.conns)-1].Do("CLUSTER", "MYID")))
-	}
-	for i, r := range [][2]string{{"0", "5460"}, {"5461", "10922"}, {"10923", "16383"}} {
-		s.want(i, "CLUSTER", "SET-CONFIG-EPOCH", fmt.Sprint(i+1))
-		s.want(i, "CLUSTER", "ADDSLOTSRANGE", r[0], r[1])
-	}
-	for i := range 6 { // each with each: gossip alone would take seconds
-		for _, other := range s.servers[:i] {
-			host, port, _ := net.SplitHostPort(other.Addr)
-			s.want(i, "CLUSTER", "MEET", host, port)
-		}
-	}
-	s.wait("the nodes to meet", func() bool {
-		for _, c := range s.conns {
-			if strings.Count(fmt.Sprint(c.Do("CLUSTER", "NODES")), "connected") != 6 {
-				return false
-			}
-		}
-		return true
-	})
-	for i := range 3 {
-		s.want(i+3, "CLUSTER", "REPLICATE", s.ids[i])
-	}
-	s.wait("the cluster", func() bool {
-		for _, c := range s.conns {
-			if !strings.Contains(fmt.Sprint(c.Do("CLUSTER", "INFO")), "cluster_state:ok") {
-				return false
-			}
-		}
-		ranges, _ := s.conns[0].Do("CLUSTER", "SLOTS").([]any)
-		for _, r := range ranges {
-			if len(r.([]any)) != 4 {
-				return false
-			}
-		}
-		return len(ranges) == 3
-	})
-	return s
-}
-
-func (s *stock) want(i int, args ...string) {
-	s.t.Helper()
-	if r := s.conns[i].Do(args...); r != redistest.Simple("OK") {
-		s.t.Fatalf("%v at node %d: %v", args, i, r)
-	}
-}
-
-func (s *stock) wait(what string, holds func() bool) {
-	s.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("timed out waiting for %s", what)
-		}
-	}
-}
-
-// migrate moves a slot with its keys, as redis-cli does, and calls between after each
-// key.
-func (s *stock) migrate(id slot.ID, from, to int, between func()) {
-	s.t.Helper()
-	at := fmt.Sprint(id)
-	host, port, _ := net.SplitHostPort(s.servers[to].Addr)
-	s.want(to, "CLUSTER", "SETSLOT", at, "IMPORTING", s.ids[from])
-	s.want(from, "CLUSTER", "SETSLOT", at, "MIGRATING", s.ids[to])
-	for {
-		keys, _ := s.conns[from].Do("CLUSTER", "GETKEYSINSLOT", at, "1").([]any)
-		if len(keys) == 0 {
-			break
-		}
-		s.conns[from].Do("MIGRATE", host, port, keys[0].(string), "0", "5000")
-		between()
-	}
-	s.want(to, "CLUSTER", "SETSLOT", at, "NODE", s.ids[to])
-	s.want(from, "CLUSTER", "SETSLOT", at, "NODE", s.ids[to])
-}
-
-// agree reports whether all nodes say the same of every slot. A replica that does not
-// know of a move yet would claim the slot back when it is promoted.
-func (s *stock) agree() bool {
-	said := map[string]bool{}
-	for _, c := range s.conns {
-		owners := ""
-		ranges, _ := c.Do("CLUSTER", "SLOTS").([]any)
-		for _, r := range ranges {
-			r := r.([]any)
-			owners += fmt.Sprintln(r[0], r[1], r[2].([]any)[2])
-		}
-		said[owners] = true
-	}
-	return len(said) == 1
-}
 
 // tally counts increments of one key.
 type tally struct {
@@ -137,8 +27,8 @@ type tally struct {
 // happens. No increment counts twice, and of those acknowledged none is lost but what
 // a failover takes back, whose replica had not got it.
 func TestLiveCounters(t *testing.T) {
-	s := startStock(t)
-	c, err := Open(t.Context(), Options{Addrs: []string{s.servers[0].Addr, s.servers[1].Addr}, RetryTimeout: 20 * time.Second})
+	s := redistest.StartCluster(t)
+	c, err := Open(t.Context(), Options{Addrs: []string{s.Servers[0].Addr, s.Servers[1].Addr}, RetryTimeout: 20 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +51,7 @@ func TestLiveCounters(t *testing.T) {
 		for i, n := range tallies {
 			before[i] = n.acked.Load()
 		}
-		s.wait("increments after "+what, func() bool {
+		s.Wait("increments after "+what, func() bool {
 			for i, n := range tallies {
 				if n.acked.Load() < before[i]+20 {
 					return false
@@ -184,19 +74,19 @@ func TestLiveCounters(t *testing.T) {
 		between := func() {}
 		if at == 0 { // one of two keys has moved: who asks for both is told to try again
 			between = sync.OnceFunc(func() {
-				s.wait("a TRYAGAIN", func() bool { return c.Stats().TryAgain > 0 })
+				s.Wait("a TRYAGAIN", func() bool { return c.Stats().TryAgain > 0 })
 			})
 		}
-		s.migrate(id, from, (from+1)%3, between)
+		s.Migrate(int(id), from, (from+1)%3, between)
 	}
 	progress("moves of slots")
-	s.wait("the nodes to agree", s.agree)
-	for i := range s.conns[:3] {
-		s.conns[i].Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	s.Wait("the nodes to agree", s.Agree)
+	for i := range s.Conns[:3] {
+		s.Conns[i].Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 	}
 	progress("killed connections")
-	s.want(3, "CLUSTER", "FAILOVER")
-	s.wait("the failover", func() bool { return strings.Contains(fmt.Sprint(s.conns[3].Do("ROLE")), "master") })
+	s.Want(3, "CLUSTER", "FAILOVER")
+	s.Wait("the failover", func() bool { return strings.Contains(fmt.Sprint(s.Conns[3].Do("ROLE")), "master") })
 	progress("a failover by hand")
 	stop()
 	group.Wait()
@@ -208,15 +98,15 @@ func TestLiveCounters(t *testing.T) {
 		group.Go(func() { count(ctx, c, tallies[i%len(tallies)], i >= len(tallies)) })
 	}
 	progress("a new start")
-	dead, err := os.FindProcess(s.servers[1].PID)
+	dead, err := os.FindProcess(s.Servers[1].PID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := dead.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	s.wait("the failover of a dead primary", func() bool {
-		return strings.Contains(fmt.Sprint(s.conns[4].Do("ROLE")), "master")
+	s.Wait("the failover of a dead primary", func() bool {
+		return strings.Contains(fmt.Sprint(s.Conns[4].Do("ROLE")), "master")
 	})
 	progress("a primary died")
 	stop()
