@@ -108,7 +108,7 @@ func (c *Cluster) runNode(parts []*part, list []int, results []result, w way) {
 	first := parts[list[0]]
 	l, err := c.connFor(first.context(), first.slot, w)
 	if err == nil {
-		defer l.rc.Close()
+		defer l.giveBack()
 		err = send(l.rc, parts, list)
 	}
 	for _, i := range list {

@@ -134,7 +134,7 @@ func (c *Cluster) EachNode(replicas bool, fn func(addr string, conn redis.Conn) 
 	}
 	for _, addr := range list {
 		rc, err := c.connTo(context.Background(), addr, false)
-		conn := &Conn{cluster: c, rc: rc, addr: addr, err: err}
+		conn := &Conn{cluster: c, link: link{rc: rc, addr: addr}, err: err}
 		err = fn(addr, conn)
 		conn.Close()
 		if err != nil {
@@ -201,9 +201,9 @@ func (c *Cluster) layout() *table {
 
 // nodes gives the known addresses; before there is a map the StartupNodes.
 func (c *Cluster) nodes() (primaries, replicas []string) {
-	primaries, replicas = c.layout().nodes()
-	if len(primaries) == 0 {
-		primaries = c.StartupNodes
+	t := c.layout()
+	if len(t.primaries) == 0 {
+		return c.StartupNodes, nil
 	}
-	return primaries, replicas
+	return t.primaries, t.replicas
 }

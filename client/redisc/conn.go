@@ -23,12 +23,14 @@ type Conn struct {
 
 	pending atomic.Int64 // commands sent by Send whose replies are not read
 	guarded atomic.Bool  // between MULTI or WATCH and what ends them
+	// subscribed is set by a command after which the connection answers unasked.
+	subscribed atomic.Bool
 
-	mu     sync.Mutex
-	err    error // what every method returns: closed, or never connected. guarded by mu
-	way    way   // guarded by mu
-	rc     redis.Conn
-	addr   string // of rc. guarded by mu, as rc
+	mu   sync.Mutex
+	err  error // what every method returns: closed, or never connected. guarded by mu
+	way  way   // guarded by mu
+	link link  // none: not bound. guarded by mu
+
 	spread spread // the pipeline while it is not bound, with Cluster.SpreadPipelines
 }
 
@@ -36,79 +38,6 @@ var (
 	_ redis.ConnWithTimeout = (*Conn)(nil)
 	_ redis.ConnWithContext = (*Conn)(nil)
 )
-
-// Bind binds the connection to the node that serves the slot of the keys, which must be
-// the same; without keys to any node. It is an error when the connection is bound.
-func (c *Conn) Bind(keys ...string) error {
-	at := -1
-	if len(keys) > 0 {
-		at = Slot(keys[0])
-	}
-	for _, key := range keys {
-		if Slot(key) != at {
-			return errSlots
-		}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.unusable(); err != nil {
-		return err
-	}
-	if c.rc != nil {
-		return errBound
-	}
-	return c.bindLocked(context.Background(), at)
-}
-
-// ReadOnly makes the connection go to a replica of its slot, if there is one, and tell it
-// READONLY. It is an error when the connection is bound.
-func (c *Conn) ReadOnly() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.unusable(); err != nil {
-		return err
-	}
-	if c.rc != nil {
-		return errBound
-	}
-	c.way.readOnly = true
-	return nil
-}
-
-// unusable gives why the connection can't be used. mu is held.
-func (c *Conn) unusable() error {
-	if c.err != nil {
-		return c.err
-	}
-	if c.rc == nil {
-		return c.cluster.closedError()
-	}
-	return nil
-}
-
-// bindLocked needs mu, which keeps a reader and a writer from binding it twice.
-func (c *Conn) bindLocked(ctx context.Context, at int) error {
-	l, err := c.cluster.connFor(ctx, at, c.way)
-	if err == nil {
-		c.rc, c.addr = l.rc, l.addr
-	}
-	return err
-}
-
-// bound gives the connection to the node, which it binds when it is not.
-func (c *Conn) bound(ctx context.Context, at int) (redis.Conn, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.unusable(); err != nil {
-		return nil, err
-	}
-	if c.rc == nil {
-		if err := c.bindLocked(ctx, at); err != nil {
-			return nil, err
-		}
-	}
-	return c.rc, nil
-}
 
 // Do sends a command, and everything sent before, and returns the reply to the command.
 // An empty command name only flushes and receives what is due.
@@ -144,20 +73,6 @@ func (c *Conn) do(q *request) (any, error) {
 	return c.doOnce(q)
 }
 
-// idle reports whether the connection is bound to no node.
-func (c *Conn) idle() (bool, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.rc == nil, c.unusable()
-}
-
-// spreads reports whether the connection is in the state in which it sends every command
-// to another node.
-func (c *Conn) spreads() (bool, error) {
-	idle, err := c.idle()
-	return idle && c.cluster.SpreadPipelines, err
-}
-
 // doOnce sends a request to the node that the connection is bound to.
 func (c *Conn) doOnce(q *request) (any, error) {
 	rc, err := c.bound(q.context(), q.slot())
@@ -186,6 +101,8 @@ func (c *Conn) guard(cmd string, err error) {
 		}
 	case "EXEC", "DISCARD", "UNWATCH":
 		c.guarded.Store(false)
+	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR":
+		c.subscribed.Store(true)
 	}
 }
 
@@ -195,7 +112,7 @@ func (c *Conn) learn(rc redis.Conn, err error) error {
 		return nil
 	}
 	c.mu.Lock()
-	addr := c.addr
+	addr := c.link.addr
 	c.mu.Unlock()
 	c.cluster.learn(rc, addr, err)
 	return err
@@ -240,7 +157,7 @@ func (c *Conn) Send(cmd string, args ...any) error {
 // send.
 func (c *Conn) Flush() error {
 	c.mu.Lock()
-	rc, err := c.rc, c.unusable()
+	rc, err := c.link.rc, c.unusable()
 	c.mu.Unlock()
 	switch {
 	case err != nil:
@@ -297,10 +214,10 @@ func (c *Conn) received() {
 func (c *Conn) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.unusable(); err != nil || c.rc == nil {
+	if err := c.unusable(); err != nil || c.link.rc == nil {
 		return err
 	}
-	return c.rc.Err()
+	return c.link.rc.Err()
 }
 
 // Close gives the connection back to its pool, or ends it. Afterwards every method gives
@@ -312,26 +229,13 @@ func (c *Conn) Close() error {
 		return c.err
 	}
 	c.err = errClosed
-	if c.rc == nil {
+	if c.link.rc == nil {
 		return nil
 	}
-	err := c.rc.Close()
-	c.rc = nil
-	return err
-}
-
-// BindConn calls Bind of a connection of this package, also of one that retries.
-func BindConn(c redis.Conn, keys ...string) error {
-	if b, ok := c.(interface{ Bind(...string) error }); ok {
-		return b.Bind(keys...)
+	l := c.link
+	c.link = link{}
+	if c.guarded.Load() || c.subscribed.Load() {
+		return l.rc.Close() // the pool ends what is going on
 	}
-	return errors.New("redisc: the connection has no method Bind")
-}
-
-// ReadOnlyConn calls ReadOnly of a connection of this package, also of one that retries.
-func ReadOnlyConn(c redis.Conn) error {
-	if r, ok := c.(interface{ ReadOnly() error }); ok {
-		return r.ReadOnly()
-	}
-	return errors.New("redisc: the connection has no method ReadOnly")
+	return l.giveBack()
 }

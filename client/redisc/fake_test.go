@@ -195,6 +195,8 @@ func (n *fakeNode) answer(c *fakeConn, args []string) string {
 		return array(list...)
 	case "ECHO":
 		return bulk(args[1])
+	case "UNSUBSCRIBE", "PUNSUBSCRIBE":
+		return array(bulk(strings.ToLower(name)), "$-1\r\n", ":0\r\n")
 	}
 	asking := c.asking
 	c.asking = false

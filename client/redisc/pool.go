@@ -129,8 +129,10 @@ type way struct {
 
 // link is a connection to a node.
 type link struct {
-	rc   redis.Conn
-	addr string
+	rc       redis.Conn // nil: none
+	addr     string
+	readOnly bool // it was told READONLY
+	pooled   bool
 }
 
 // connFor gives a connection for a slot; -1 and a slot of which no node is known: to any
@@ -158,23 +160,22 @@ func (c *Cluster) connFor(ctx context.Context, at int, w way) (link, error) {
 // connAmong gives a connection to the nodes of one slot: the primary, or with readOnly a
 // replica when there is one.
 func (c *Cluster) connAmong(ctx context.Context, serving []string, w way) (link, error) {
-	if !w.readOnly || len(serving) == 1 {
-		rc, err := c.connTo(ctx, serving[0], w.unpooled)
-		return link{rc, serving[0]}, err
+	list := serving[:1]
+	if w.readOnly {
+		list = append(shuffled(serving[1:]), serving[0])
 	}
 	var errs []error
-	for _, i := range rand.Perm(len(serving) - 1) {
-		rc, err := c.readOnly(ctx, serving[i+1], w.unpooled)
+	for _, addr := range list {
+		l, err := c.link(ctx, addr, w)
 		if err == nil || final(ctx, err) {
-			return link{rc, serving[i+1]}, err
+			return l, err
 		}
 		errs = append(errs, err)
 	}
-	rc, err := c.connTo(ctx, serving[0], w.unpooled)
-	if err != nil {
-		return link{}, errors.Join(append(errs, err)...)
+	if len(errs) == 1 {
+		return link{}, errs[0]
 	}
-	return link{rc, serving[0]}, nil
+	return link{}, errors.Join(errs...)
 }
 
 // connToAny gives a connection to any known node, and to one of the StartupNodes when all
@@ -187,13 +188,9 @@ func (c *Cluster) connToAny(ctx context.Context, w way, tried []string, errs []e
 	}
 	list := distinct(candidates, tried)
 	for _, addr := range list {
-		dial := c.connTo
-		if w.readOnly && slices.Contains(replicas, addr) {
-			dial = c.readOnly
-		}
-		rc, err := dial(ctx, addr, w.unpooled)
+		l, err := c.link(ctx, addr, w)
 		if err == nil || err == errClosed || final(ctx, err) && len(list) == 1 {
-			return link{rc, addr}, err
+			return l, err
 		}
 		if errs = append(errs, err); ctx.Err() != nil {
 			break
@@ -216,18 +213,31 @@ func distinct(lists [][]string, without []string) []string {
 	return all
 }
 
-// readOnly gives a connection to a replica that was told READONLY.
-func (c *Cluster) readOnly(ctx context.Context, addr string, unpooled bool) (redis.Conn, error) {
-	rc, err := c.connTo(ctx, addr, unpooled)
+// link gives a connection to an address, which is told READONLY when that is wanted.
+func (c *Cluster) link(ctx context.Context, addr string, w way) (link, error) {
+	rc, err := c.connTo(ctx, addr, w.unpooled)
 	if err != nil {
-		return nil, err
+		return link{}, err
+	}
+	l := link{rc: rc, addr: addr, readOnly: w.readOnly, pooled: !w.unpooled && c.CreatePool != nil}
+	if !w.readOnly {
+		return l, nil
 	}
 	q := &request{ctx: ctx, cmd: "READONLY"}
-	if _, err := q.tolerant(rc); err != nil {
+	if _, err := q.tolerant(rc); err != nil && rc.Err() != nil {
 		rc.Close()
-		return nil, fmt.Errorf("send READONLY to %s: %w", addr, err)
+		return link{}, fmt.Errorf("send READONLY to %s: %w", addr, err)
 	}
-	return rc, nil
+	return l, nil
+}
+
+// giveBack closes the connection. The next one who gets it from its pool may be bound to
+// the slot's primary, and would read old values if the node had become a replica.
+func (l *link) giveBack() error {
+	if l.readOnly && l.pooled && l.rc.Err() == nil {
+		l.rc.Send("READWRITE") // the pool flushes, and an error shows there
+	}
+	return l.rc.Close()
 }
 
 // final reports whether an error is the caller's to know as it is: another node would not

@@ -19,6 +19,9 @@ const (
 	refreshMax = time.Second
 	// hedgeTime is how long one node may take before the next is asked too.
 	hedgeTime = 500 * time.Millisecond
+	// loadMax is how long a loading of the map may take when no node answers and no
+	// timeout of its connections ends it.
+	loadMax = 30 * time.Second
 )
 
 // flight is one loading of the map. Whoever needs it while it lasts shares its result.
@@ -115,13 +118,12 @@ func (c *Cluster) refresh(ctx context.Context, f *flight, pause time.Duration) {
 // install puts a new map in force, closes the pools of addresses that have left, and
 // gives the map before.
 func (c *Cluster) install(next *table) *table {
-	primaries, replicas := next.nodes()
 	c.mu.Lock()
 	old := c.layout()
 	c.current.Store(next)
 	var gone []*pool
 	for addr, p := range c.pools {
-		if !slices.Contains(primaries, addr) && !slices.Contains(replicas, addr) {
+		if !slices.Contains(next.primaries, addr) && !slices.Contains(next.replicas, addr) {
 			gone = append(gone, p)
 			delete(c.pools, addr)
 		}
@@ -152,7 +154,7 @@ func (c *Cluster) moved(to target) {
 // load asks the primaries in random order, then the replicas, then the StartupNodes. The
 // next one is asked when one has failed or takes long.
 func (c *Cluster) load(ctx context.Context) (*table, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, loadMax)
 	defer cancel()
 	primaries, replicas := c.nodes()
 	list := distinct([][]string{shuffled(primaries), shuffled(replicas), shuffled(c.StartupNodes)}, nil)
@@ -179,13 +181,17 @@ func (c *Cluster) load(ctx context.Context) (*table, error) {
 			begun = c.ask(ctx, list, begun, func(t *table, err error) { answers <- answer{t, err} })
 			hedge.Reset(hedgeTime)
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, allFailed(append(errs, ctx.Err()))
 		}
 	}
 	if len(list) == 0 {
 		errs = append(errs, errNoNode)
 	}
-	return nil, fmt.Errorf("redisc: all nodes failed\n%w", errors.Join(errs...))
+	return nil, allFailed(errs)
+}
+
+func allFailed(errs []error) error {
+	return fmt.Errorf("redisc: all nodes failed\n%w", errors.Join(errs...))
 }
 
 // ask begins to ask the next node of a list and gives the number of those begun.

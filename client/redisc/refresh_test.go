@@ -226,6 +226,46 @@ func TestRefreshTellsBgErrorOnlyInTheBackground(t *testing.T) {
 	}
 }
 
+// TestLayoutRefreshMayRefresh: what is told of a map may ask for another.
+func TestLayoutRefreshMayRefresh(t *testing.T) {
+	f := newFake(t)
+	var c *redisc.Cluster
+	calls := 0
+	c = f.cluster(func(set *redisc.Cluster) {
+		set.LayoutRefresh = func(_, _ [redisc.HashSlots][]string) {
+			if calls++; calls == 1 {
+				if err := c.Refresh(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	})
+	if err := c.Refresh(); err != nil || calls != 2 {
+		t.Errorf("%v, %d calls", err, calls)
+	}
+}
+
+// TestCloseEndsARefresh: also when no node answers.
+func TestCloseEndsARefresh(t *testing.T) {
+	f := newFake(t)
+	hold := make(chan struct{})
+	defer close(hold)
+	asked := make(chan struct{}, 10)
+	for addr := range f.nodes {
+		f.script(addr, func(*fakeConn, []string) string { asked <- struct{}{}; <-hold; return "" })
+	}
+	c := f.cluster(pools(0, false, nil))
+	done := make(chan error)
+	go func() { done <- c.Refresh() }()
+	<-asked
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-done; err == nil || err.Error() != "redisc: closed" {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestNullAndIPv6Hosts: an empty or null host is the host that was asked.
 func TestNullAndIPv6Hosts(t *testing.T) {
 	f := newFake(t)
@@ -371,4 +411,38 @@ func TestEachNode(t *testing.T) {
 		t.Errorf("%d nodes are bad, %v", bad, err)
 	}
 	waitFor(t, "the connections to end", func() bool { return f.connections() == 0 })
+}
+
+// TestClusterMethodsConcurrently is for the race detector.
+func TestClusterMethodsConcurrently(t *testing.T) {
+	f := newFake(t)
+	c := f.cluster(pools(0, false, nil), func(c *redisc.Cluster) { c.BgError = func(redisc.BgErrorSrc, error) {} })
+	allow := func(err error) {
+		if err != nil && err.Error() != "redisc: closed" {
+			t.Error(err)
+		}
+	}
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for n := range 30 {
+				allow(c.Refresh())
+				c.Stats()
+				allow(c.EachNode(i%2 == 0, func(_ string, conn redis.Conn) error { return conn.Err() }))
+				conn := c.Get()
+				_, err := conn.Do("INCR", keyC)
+				allow(err)
+				conn.Close()
+				if dialed, err := c.Dial(); err == nil {
+					_, err = dialed.Do("INCR", keyC)
+					allow(err)
+					dialed.Close()
+				}
+				if i == 0 && n == 20 {
+					allow(c.Close())
+				}
+			}
+		})
+	}
+	group.Wait()
 }

@@ -122,7 +122,7 @@ func (c *Conn) attempt(q *request, asked string) (v any, addr string, err error)
 	v, err = c.doOnce(q)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return v, c.addr, err
+	return v, c.link.addr, err
 }
 
 // doAsking sends ASKING and a request to the node that an ASK named.
@@ -134,7 +134,7 @@ func (c *Conn) doAsking(q *request, addr string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.cluster.closeOld(rc)
+	defer func() { c.cluster.tellClose(rc.Close()) }()
 	if err := rc.Send("ASKING"); err != nil {
 		return nil, err
 	}
@@ -153,11 +153,11 @@ func (c *Conn) follow(ctx context.Context, to target) error {
 	if c.err != nil {
 		return c.err
 	}
-	if c.rc == nil {
+	if c.link.rc == nil {
 		return nil // the next attempt binds it
 	}
 	for _, addr := range serving {
-		if addr == c.addr {
+		if addr == c.link.addr {
 			// A replica of the slot would not do it: the primary has to.
 			c.way.readOnly = false
 		}
@@ -166,20 +166,21 @@ func (c *Conn) follow(ctx context.Context, to target) error {
 		serving = []string{to.addr}
 	}
 	// First, so that nobody waits for a connection while holding one that others wait for.
-	c.cluster.closeOld(c.rc)
-	c.rc = nil
+	old := c.link
+	c.link = link{}
+	c.cluster.tellClose(old.giveBack())
 	l, err := c.cluster.connAmong(ctx, serving, c.way)
 	if err != nil {
 		c.cluster.refreshSoon()
 		return err
 	}
-	c.rc, c.addr = l.rc, l.addr
+	c.link = l
 	return nil
 }
 
-// closeOld closes a connection that nobody holds any more.
-func (c *Cluster) closeOld(rc redis.Conn) {
-	if err := rc.Close(); err != nil && c.BgError != nil {
+// tellClose passes on what the closing of a connection said that a redirection left.
+func (c *Cluster) tellClose(err error) {
+	if err != nil && c.BgError != nil {
 		c.BgError(RetryCloseConn, err)
 	}
 }

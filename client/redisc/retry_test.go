@@ -211,9 +211,53 @@ func TestReadOnlyFallsBackToThePrimary(t *testing.T) {
 	defer alone.Close()
 	redisc.ReadOnlyConn(alone)
 	want(t, alone, nil, "GET", keyA)
-	if got := f.got("a:1"); !slices.Equal(got, []string{"GET bar"}) {
+	if got := f.got("a:1"); !slices.Equal(got, []string{"READONLY", "GET bar"}) {
 		t.Errorf("a primary without replicas got %q", got)
 	}
+}
+
+// TestReadOnlyEndsWithTheConn: who gets the connection next from the pool of a replica is
+// answered MOVED again.
+func TestReadOnlyEndsWithTheConn(t *testing.T) {
+	f := newFake(t)
+	c := f.refreshed(pools(1, true, nil))
+	conn := c.Get()
+	redisc.ReadOnlyConn(conn)
+	want(t, conn, nil, "GET", keyC)
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err := c.EachNode(true, func(addr string, conn redis.Conn) error {
+		if _, err := conn.Do("GET", keyC); redisc.ParseRedir(err) == nil {
+			t.Errorf("%s: %v", addr, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if n := f.nodes["rc:3"].dialed; n != 1 {
+		t.Errorf("the replica was dialed %d times", n)
+	}
+	sub := c.Get() // a subscription is ended by the pool alone
+	redisc.ReadOnlyConn(sub)
+	redisc.BindConn(sub, keyC)
+	sub.Send("SUBSCRIBE", keyC)
+	sub.Flush()
+	sub.Receive()
+	if err := sub.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReadOnlyWithoutAMap: a node of which nothing is known is told READONLY too.
+func TestReadOnlyWithoutAMap(t *testing.T) {
+	f := newFake(t)
+	c := f.cluster(func(c *redisc.Cluster) { c.StartupNodes = []string{"rc:3"} })
+	conn := c.Get()
+	defer conn.Close()
+	redisc.ReadOnlyConn(conn)
+	want(t, conn, nil, "GET", keyC)
 }
 
 // TestReadOnlyFollowsToTheReplicaOfAnotherShard: a MOVED that is about another slot than
@@ -221,11 +265,10 @@ func TestReadOnlyFallsBackToThePrimary(t *testing.T) {
 func TestReadOnlyFollowsToTheReplicaOfAnotherShard(t *testing.T) {
 	f := newFake(t)
 	c := f.refreshed()
-	conn := c.Get()
-	redisc.ReadOnlyConn(conn)
-	redisc.BindConn(conn, keyA)
-	retry, _ := redisc.RetryConn(conn, 2, 0)
-	defer retry.Close()
+	retry := retrying(t, c, 2) // the helpers take it as it is
+	if err := errors.Join(redisc.ReadOnlyConn(retry), redisc.BindConn(retry, keyA)); err != nil {
+		t.Fatal(err)
+	}
 	want(t, retry, nil, "GET", keyC)
 	if got := f.got("rc:3"); !slices.Equal(got, []string{"READONLY", "GET foo"}) {
 		t.Errorf("the replica got %q", got)

@@ -11,6 +11,9 @@ import (
 type table struct {
 	owner  [HashSlots]int32 // the slot's group by number + 1; 0: nobody serves it
 	groups [][]string       // addresses, the primary first
+
+	// primaries have slots, replicas are the other nodes of their groups.
+	primaries, replicas []string
 }
 
 func newTable(m *announce.Map) *table {
@@ -32,6 +35,7 @@ func newTable(m *announce.Map) *table {
 			}
 		}
 	}
+	t.count()
 	return t
 }
 
@@ -55,12 +59,12 @@ func (t *table) patch(at int, addr string) *table {
 		next.groups = append(t.groups[:number:number], []string{addr})
 	}
 	next.owner[at] = int32(number) + 1
+	next.count()
 	return next
 }
 
-// nodes gives the addresses of all primaries that have slots, and of the other nodes of
-// their groups.
-func (t *table) nodes() (primaries, replicas []string) {
+// count fills in primaries and replicas.
+func (t *table) count() {
 	serves := make([]bool, len(t.groups)+1)
 	for _, number := range t.owner {
 		serves[number] = true
@@ -69,18 +73,17 @@ func (t *table) nodes() (primaries, replicas []string) {
 	for i, g := range t.groups {
 		if serves[i+1] && !seen[g[0]] {
 			seen[g[0]] = true
-			primaries = append(primaries, g[0])
+			t.primaries = append(t.primaries, g[0])
 		}
 	}
 	for i, g := range t.groups {
 		for _, addr := range g[1:] {
 			if serves[i+1] && !seen[addr] {
 				seen[addr] = true
-				replicas = append(replicas, addr)
+				t.replicas = append(t.replicas, addr)
 			}
 		}
 	}
-	return primaries, replicas
 }
 
 // slots gives the nodes of every slot, for [Cluster.LayoutRefresh]. The lists are copies.
