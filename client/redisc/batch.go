@@ -146,7 +146,7 @@ func (c *Cluster) runAstray(parts []*part, list []int, results []result, w way) 
 	}
 	for _, i := range list {
 		p := parts[i]
-		if _, err := conn.bound(p.context(), p.slot); err != nil {
+		if _, err := conn.bound(p.context(), func() int { return p.slot }); err != nil {
 			results[i].err = err
 			continue
 		}

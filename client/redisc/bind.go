@@ -65,15 +65,15 @@ func (c *Conn) bindLocked(ctx context.Context, at int) error {
 	return err
 }
 
-// bound gives the connection to the node, which it binds when it is not.
-func (c *Conn) bound(ctx context.Context, at int) (redis.Conn, error) {
+// bound gives the connection to the node, which it binds when it is not, by the slot at.
+func (c *Conn) bound(ctx context.Context, at func() int) (redis.Conn, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.unusable(); err != nil {
 		return nil, err
 	}
 	if c.link.rc == nil {
-		if err := c.bindLocked(ctx, at); err != nil {
+		if err := c.bindLocked(ctx, at()); err != nil {
 			return nil, err
 		}
 	}

@@ -75,7 +75,7 @@ func (c *Conn) do(q *request) (any, error) {
 
 // doOnce sends a request to the node that the connection is bound to.
 func (c *Conn) doOnce(q *request) (any, error) {
-	rc, err := c.bound(q.context(), q.slot())
+	rc, err := c.bound(q.context(), q.slot)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (c *Conn) Send(cmd string, args ...any) error {
 		c.spread.send(q)
 		return nil
 	}
-	rc, err := c.bound(q.context(), q.slot())
+	rc, err := c.bound(q.context(), q.slot)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (c *Conn) receive(q *request) (any, error) {
 	case spreads:
 		return c.spread.receive(c, q)
 	}
-	rc, err := c.bound(q.context(), -1)
+	rc, err := c.bound(q.context(), q.slot)
 	if err != nil {
 		return nil, err
 	}
