@@ -290,13 +290,13 @@ func TestNoCrashLeavesAPartOfASnapshot(t *testing.T) {
 		tx.Unlock()
 		s := space.BeginSnapshot(shard.SnapshotOptions{})
 		defer s.Close()
-		f := &snapshots{fs: fs, cfg: settings(t, "dir", "/data"), log: slog.New(slog.DiscardHandler), now: time.Now}
+		f := &snapshots{fs: fs, cfg: settings(t, "dir", "/data"), log: slog.New(slog.DiscardHandler), now: time.Now, durable: new(durable)}
 		return f.Write(s, func() bool { return false })
 	}
 	read := func(fs vfs.FS) string {
 		got := shard.NewSpace(shard.Options{})
 		f := &snapshots{fs: fs, cfg: settings(t, "dir", "/data"), log: slog.New(slog.DiscardHandler), now: time.Now, ended: func() bool { return false }}
-		if err := f.Read(got.NewLoader(1, value.Limits{})); err != nil {
+		if err := f.load("/data/dump.rdb", got.NewLoader(1, value.Limits{})); err != nil {
 			return err.Error()
 		}
 		tx := got.NewTx()

@@ -56,10 +56,14 @@ func (m *memorySnapshots) Write(s *shard.Snapshot, stop func() bool) error {
 	return err
 }
 
-func (m *memorySnapshots) Read(l *shard.Loader) error {
+func (m *memorySnapshots) Read(l *shard.Loader) (unsaved bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return rdb.Read(bytes.NewReader(m.file), l, rdb.Options{})
+	return false, rdb.Read(bytes.NewReader(m.file), l, rdb.Options{})
+}
+
+func (m *memorySnapshots) Recover(newLoader func() *shard.Loader) (unsaved bool, err error) {
+	return m.Read(newLoader())
 }
 
 // written is the file of a snapshot; between is called between the steps.
