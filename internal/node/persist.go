@@ -200,7 +200,7 @@ func (f *snapshots) load(path string, l *shard.Loader) error {
 	in := &progress{from: io.NewSectionReader(file, 0, size), size: size, f: f, l: l, told: began}
 	f.log.Info("loading the snapshot", "file", path, "bytes", size)
 	err = rdb.Read(in, l, rdb.Options{NoChecksum: !f.cfg.Bool(config.RDBChecksum), Aux: f.aux})
-	if err != nil {
+	if err = errors.Join(err, l.Close()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	f.log.Info("snapshot loaded", "file", path, "keys", l.Loaded, "expired", l.Expired, "empty", l.Empty, "took", f.now().Sub(began))

@@ -167,8 +167,14 @@ func TestNothingIsWrittenUnlessTheSettingsSaySo(t *testing.T) {
 }
 
 func TestClientsAreToldWhileTheNodeLoads(t *testing.T) {
+	for _, logged := range []string{"no", "yes"} {
+		t.Run("appendonly "+logged, func(t *testing.T) { toldWhileLoading(t, logged) })
+	}
+}
+
+func toldWhileLoading(t *testing.T, logged string) {
 	disk := vfs.Mem()
-	n, err := startFiles(t, disk, "dir", "/data")
+	n, err := startFiles(t, disk, "dir", "/data", "appendonly", logged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +196,7 @@ func TestClientsAreToldWhileTheNodeLoads(t *testing.T) {
 	addr := listeners[0].Addr().String()
 	started := make(chan *Node)
 	go func() {
-		n, err := Start(Options{Config: settings(t, "dir", "/data"), Version: "test", Log: slog.New(slog.DiscardHandler), Listeners: listeners, Files: files})
+		n, err := Start(Options{Config: settings(t, "dir", "/data", "appendonly", logged), Version: "test", Log: slog.New(slog.DiscardHandler), Listeners: listeners, Files: files})
 		if err != nil {
 			t.Error(err)
 		}

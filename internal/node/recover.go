@@ -83,12 +83,16 @@ func (d *durable) read(newLoader func() *shard.Loader) (*wal.Recovery, *base, er
 		return nil, nil, err
 	}
 	began := d.n.now().Mono
-	p := replay{d: d, worker: d.n.server.NewExecutor().(*server.Worker), shown: began}
+	p := replay{d: d, applier: d.n.server.NewApplier(), shown: began}
 	from := b.after()
 	for i := range r.Shards() {
 		p.total += uint64(max(r.Last(i), from[i]) - from[i])
 	}
-	if err := r.Replay(from, p.apply); err != nil {
+	err = r.Replay(from, p.apply)
+	if closeErr := p.applier.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
 		return nil, nil, d.missing(d.damaged(err))
 	}
 	for i, l := range d.logs {
@@ -193,8 +197,8 @@ func (d *durable) goOn(l *wal.Log, r *wal.Recovery, b *base) error {
 
 // replay is what goes on while records are executed.
 type replay struct {
-	d      *durable
-	worker *server.Worker
+	d       *durable
+	applier *server.Applier
 	// done counts the records that were executed; total is at most how many there
 	// are.
 	done, total uint64
@@ -211,9 +215,8 @@ const (
 )
 
 func (p *replay) apply(r wal.Record) error {
-	p.d.logs[r.Shard].Recovered(r.Seq)
-	if err := p.worker.Apply(r.Shard, r.Payload); err != nil {
-		return fmt.Errorf("record %d of shard %d: %w", r.Seq, r.Shard, err)
+	if err := p.applier.Apply(r.Shard, r.Seq, r.Payload); err != nil {
+		return err
 	}
 	p.bytes += int64(len(r.Payload))
 	if p.done++; p.done%replayStep > 0 {
