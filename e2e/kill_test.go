@@ -54,7 +54,7 @@ func TestKilledServerHasAllThatItAcknowledged(t *testing.T) {
 			for round := range *killRounds + 1 {
 				// Snapshots are written, and the log cut off behind them, all the time.
 				p, addr := startServer(t, nil, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--network", network, "--wal-segment-size", "256kb",
-					"--wal-history-size", "0", "--auto-aof-rewrite-min-size", "64kb", "--auto-aof-rewrite-percentage", "50", "--hz", "100")
+					"--wal-history-size", "0")
 				from := max(0, round-3) // in long runs all are counted at the end only
 				if round == *killRounds {
 					from = 0
@@ -75,6 +75,8 @@ func TestKilledServerHasAllThatItAcknowledged(t *testing.T) {
 					nc := dial(t, "tcp", addr)
 					writers.Go(func() { writeUntilKilled(nc, w, &acknowledged[w], &total) })
 				}
+				nc := dial(t, "tcp", addr)
+				writers.Go(func() { rewriteUntilKilled(nc) })
 				for end := time.Now().Add(patience); total.Load() < killAfter; time.Sleep(time.Millisecond) {
 					if time.Now().After(end) {
 						t.Fatalf("%d steps were answered", total.Load())
@@ -85,6 +87,20 @@ func TestKilledServerHasAllThatItAcknowledged(t *testing.T) {
 				writers.Wait()
 			}
 		})
+	}
+}
+
+// rewriteUntilKilled has one snapshot written after the other.
+func rewriteUntilKilled(nc net.Conn) {
+	in := bufio.NewReader(nc)
+	for {
+		if _, err := nc.Write([]byte("BGREWRITEAOF\r\n")); err != nil {
+			return
+		}
+		if _, err := in.ReadString('\n'); err != nil {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 
