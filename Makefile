@@ -39,10 +39,12 @@ bench: ## one report beside redis-server; ARGS=--short for the quick form that f
 
 FUZZTIME ?= 60s
 
-faults: deps ## the long forms, about two hours: a million random steps, eviction at full scale, FUZZTIME=60s of every fuzz target
+faults: deps ## the long forms, about two hours: a million random steps, eviction at full scale, kills and power cuts, FUZZTIME=60s of every fuzz target
 	BOWLINE_REQUIRE_REDIS=1 $(GO) test ./internal/player -run 'Random|Transactions|Notifications|Sorts|Waiting|Famil' -steps 1000000 -timeout 60m
 	BOWLINE_REQUIRE_REDIS=1 $(GO) test ./internal/player -run EvictionKeeps -v -evict.keys 1000000 -evict.accesses 10000000 -timeout 90m
 	cd e2e && $(GO) test -run Killed -kill.rounds 150 -timeout 60m .
+	$(GO) test ./internal/node -run EachCrash -crash.seeds 3000 -timeout 60m
+	$(GO) test ./internal/wal -run Crash -wal.seeds 3000 -timeout 60m
 	GO="$(GO)" scripts/fuzz-all $(FUZZTIME)
 
 bench-ci: ## a short form of the bench; a shared machine proves little, so it fails only for gross regressions

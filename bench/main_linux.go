@@ -155,6 +155,9 @@ func (b *bench) all(ctx context.Context) error {
 	if err := b.allTraffic(ctx); err != nil {
 		return err
 	}
+	if err := b.allProfiles(ctx); err != nil {
+		return err
+	}
 	if err := b.allState(ctx); err != nil {
 		return err
 	}

@@ -40,6 +40,9 @@ func (b *bench) stateJobs() []stateJob {
 	if b.plan.expiryKeys > 0 {
 		jobs = append(jobs, stateJob{"expiry/" + countName(b.plan.expiryKeys), b.expiry})
 	}
+	if b.plan.diskKeys > 0 {
+		jobs = append(jobs, b.diskJobs()...)
+	}
 	if b.plan.gcKeys > 0 {
 		jobs = append(jobs, stateJob{"gc/" + countName(b.plan.gcKeys), b.collector})
 	}

@@ -95,7 +95,9 @@ func newState(row, unit string, redis, bowline *float64, t *target) stateResult 
 
 // resultOf sums up the slices of a row.
 func resultOf(row trafficRow, pairs []pair, redis, bowline *histogram) trafficResult {
-	find := func(m measure) *target { return findTarget(m, row.workload.name, row.pipeline, row.valueBytes) }
+	find := func(m measure) *target {
+		return findProfileTarget(row.profile, m, row.workload.name, row.pipeline, row.valueBytes)
+	}
 	by, cpu := judgedCPU(pairs)
 	return trafficResult{
 		Row:              row.name(),

@@ -32,6 +32,8 @@ type plan struct {
 	stallRounds int
 	stallIdle   time.Duration // how long a server is watched while nothing happens
 
+	diskKeys int64 // of the rows about snapshots and logs; 0: no rows
+
 	expiryKeys    int64 // 0: no row
 	evictKeys     int64 // 0: no rows
 	evictAccesses int64
@@ -47,7 +49,7 @@ func defaultPlan() plan {
 		memoryKeys: []int64{1_000_000}, elements: 1_000_000, idle: 2000, backKeys: 1_000_000,
 		gcKeys: 1_000_000, gcTime: 10 * time.Second,
 		stallKeys: 1_000_000, stallBytes: 256 << 20, stallRounds: 3, stallIdle: time.Second,
-		expiryKeys: 1_000_000, evictKeys: 100_000, evictAccesses: 1_000_000,
+		diskKeys: 1_000_000, expiryKeys: 1_000_000, evictKeys: 100_000, evictAccesses: 1_000_000,
 	}
 }
 
@@ -65,7 +67,7 @@ func fullPlan() plan {
 	p.memoryKeys = []int64{1_000_000, 5_000_000}
 	p.backKeys, p.gcKeys, p.gcTime = 10_000_000, 10_000_000, 30*time.Second
 	p.stallRounds = 5
-	p.evictKeys, p.evictAccesses = 1_000_000, 10_000_000
+	p.diskKeys, p.evictKeys, p.evictAccesses = 5_000_000, 1_000_000, 10_000_000
 	return p
 }
 
@@ -74,6 +76,7 @@ var pipelines = []int{1, 16, 64}
 
 // trafficRow is a row about speed.
 type trafficRow struct {
+	profile    string // of durability; "": nothing is kept on a disk
 	workload   *workload
 	pipeline   int
 	valueBytes int // 0: the command has no value
@@ -81,6 +84,9 @@ type trafficRow struct {
 
 func (r trafficRow) name() string {
 	name := r.workload.name + "/p" + strconv.Itoa(r.pipeline)
+	if r.profile != "" {
+		name = r.profile + "/" + name
+	}
 	if r.valueBytes > 0 {
 		name += fmt.Sprintf("/%dB", r.valueBytes)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,9 @@ type program struct {
 	name   string
 	binary string
 	args   []string // {port} and {dir} are replaced
+	dir    string   // where it keeps its files; "": in a folder that goes with it
+	// patience is how long it may take to answer at first; 0: as long as usual.
+	patience time.Duration
 }
 
 const (
@@ -52,9 +56,12 @@ func (p program) start(ctx context.Context) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "bowline-bench")
-	if err != nil {
-		return nil, fmt.Errorf("make a folder for %s: %w", p.name, err)
+	dir, remove := p.dir, func() {}
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "bowline-bench"); err != nil {
+			return nil, fmt.Errorf("make a folder for %s: %w", p.name, err)
+		}
+		remove = func() { os.RemoveAll(dir) }
 	}
 	replace := strings.NewReplacer("{port}", strconv.Itoa(port), "{dir}", dir)
 	args := make([]string, len(p.args))
@@ -68,7 +75,7 @@ func (p program) start(ctx context.Context) (*server, error) {
 	// can't, because it was killed, the kernel does.
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true, Pdeathsig: unix.SIGTERM}
 	if err := cmd.Start(); err != nil {
-		os.RemoveAll(dir)
+		remove()
 		return nil, fmt.Errorf("start %s: %w", p.name, err)
 	}
 	exited := make(chan struct{})
@@ -76,9 +83,9 @@ func (p program) start(ctx context.Context) (*server, error) {
 	s := &server{name: p.name, address: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), pid: cmd.Process.Pid}
 	s.stop = func() {
 		end(cmd.Process, exited)
-		os.RemoveAll(dir)
+		remove()
 	}
-	if err := s.await(ctx, exited); err != nil {
+	if err := s.await(ctx, exited, cmp.Or(p.patience, startTimeout)); err != nil {
 		s.stop()
 		return nil, fmt.Errorf("start %s: %w; it said:\n%s", p.name, err, output.Bytes())
 	}
@@ -98,10 +105,10 @@ func end(p *os.Process, exited <-chan struct{}) {
 	}
 }
 
-func (s *server) await(ctx context.Context, exited <-chan struct{}) error {
+func (s *server) await(ctx context.Context, exited <-chan struct{}, patience time.Duration) error {
 	ticker := time.NewTicker(pollPeriod)
 	defer ticker.Stop()
-	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -19,11 +19,14 @@ const (
 	measureStall      measure = "stall"      // longest wait in microseconds
 	measureExpiry     measure = "expiry"     // seconds until expired memory is free
 	measureHits       measure = "hits"       // points of the hit ratio below redis-server's
+	measureTail       measure = "tail"       // p99.9 during a snapshot over that without
 )
 
 // target is one promise of docs/performance.md, section "Targets".
 type target struct {
 	measure measure
+	// profile is that of durability, "" where nothing is kept on a disk.
+	profile string
 	// commands, pipeline and valueBytes say for which rows it holds; nil or 0: all.
 	commands   []string
 	pipeline   int
@@ -48,6 +51,10 @@ var targets = []target{
 	{measure: measureCPU, commands: heavyCommands, pipeline: 64, limit: 0.7},
 	{measure: measureThroughput, pipeline: 16, limit: 1.5, atLeast: true},
 	{measure: measureThroughput, pipeline: 64, limit: 2, atLeast: true},
+	{measure: measureThroughput, profile: profileAlways, pipeline: 1, limit: 1.3, atLeast: true},
+	{measure: measureThroughput, profile: profileAlways, pipeline: 16, limit: 2.5, atLeast: true},
+	{measure: measureThroughput, profile: profileEverysec, limit: 0.9, atLeast: true},
+	{measure: measureTail, limit: 2},
 	{measure: measureKeyBytes, valueBytes: 16, limit: 60},
 	{measure: measureKeyBytes, valueBytes: 100, limit: 140},
 	{measure: measureElement, commands: []string{"hashes"}, limit: 120},
@@ -62,11 +69,15 @@ var targets = []target{
 	{measure: measureHits, limit: 1},
 }
 
-// findTarget gives the target for a row, or nil.
+// findTarget gives the target for a row without files, or nil.
 func findTarget(m measure, command string, pipeline, valueBytes int) *target {
+	return findProfileTarget("", m, command, pipeline, valueBytes)
+}
+
+func findProfileTarget(profile string, m measure, command string, pipeline, valueBytes int) *target {
 	for i := range targets {
 		t := &targets[i]
-		if t.measure == m && (t.commands == nil || slices.Contains(t.commands, command)) &&
+		if t.measure == m && t.profile == profile && (t.commands == nil || slices.Contains(t.commands, command)) &&
 			(t.pipeline == 0 || t.pipeline == pipeline) && (t.valueBytes == 0 || t.valueBytes == valueBytes) {
 			return t
 		}
@@ -127,3 +138,10 @@ func (t *target) judge(value float64) verdict {
 	}
 	return verdictFail
 }
+
+// The profiles of rows with a log: always stands beside that of redis-server, and
+// everysec beside Bowline without files.
+const (
+	profileAlways   = "always"
+	profileEverysec = "everysec"
+)

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,7 +16,7 @@ import (
 	"time"
 )
 
-var killRounds = flag.Int("kill.rounds", 3, "how often the server is killed, with each driver")
+var killRounds = flag.Int("kill.rounds", 5, "how often the server is killed, with each driver")
 
 const (
 	killWriters  = 8
@@ -50,7 +52,9 @@ func TestKilledServerHasAllThatItAcknowledged(t *testing.T) {
 			dir := t.TempDir()
 			acknowledged := make([]atomic.Int64, *killRounds*killWriters) // each round has new writers
 			for round := range *killRounds + 1 {
-				p, addr := startServer(t, nil, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--network", network, "--wal-segment-size", "256kb")
+				// Snapshots are written, and the log cut off behind them, all the time.
+				p, addr := startServer(t, nil, "--dir", dir, "--appendonly", "yes", "--appendfsync", "always", "--network", network, "--wal-segment-size", "256kb",
+					"--wal-history-size", "0")
 				from := max(0, round-3) // in long runs all are counted at the end only
 				if round == *killRounds {
 					from = 0
@@ -60,6 +64,9 @@ func TestKilledServerHasAllThatItAcknowledged(t *testing.T) {
 				}
 				if round == *killRounds {
 					p.stop(t)
+					if _, err := os.Stat(filepath.Join(dir, "dump.rdb.previous")); err != nil {
+						t.Errorf("the log was never cut off behind a snapshot: %v", err)
+					}
 					return
 				}
 				var total atomic.Int64
@@ -68,6 +75,8 @@ func TestKilledServerHasAllThatItAcknowledged(t *testing.T) {
 					nc := dial(t, "tcp", addr)
 					writers.Go(func() { writeUntilKilled(nc, w, &acknowledged[w], &total) })
 				}
+				nc := dial(t, "tcp", addr)
+				writers.Go(func() { rewriteUntilKilled(nc) })
 				for end := time.Now().Add(patience); total.Load() < killAfter; time.Sleep(time.Millisecond) {
 					if time.Now().After(end) {
 						t.Fatalf("%d steps were answered", total.Load())
@@ -78,6 +87,20 @@ func TestKilledServerHasAllThatItAcknowledged(t *testing.T) {
 				writers.Wait()
 			}
 		})
+	}
+}
+
+// rewriteUntilKilled has one snapshot written after the other.
+func rewriteUntilKilled(nc net.Conn) {
+	in := bufio.NewReader(nc)
+	for {
+		if _, err := nc.Write([]byte("BGREWRITEAOF\r\n")); err != nil {
+			return
+		}
+		if _, err := in.ReadString('\n'); err != nil {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 }
 

@@ -191,7 +191,6 @@ func liveMove(t *testing.T, s *redistest.Cluster, c *redisc.Cluster) {
 	want(t, next, "1", "GET", keyC)
 	want(t, retry, "2", "GET", "{foo}2")
 	s.Migrate(slotC, 0, 2, func() {})
-	s.Wait("the nodes to agree", s.Agree)
 }
 
 // liveSplitDuringMoves reads and writes keys of all slots while slots move.
@@ -251,7 +250,6 @@ func liveSplitDuringMoves(t *testing.T, s *redistest.Cluster) {
 	more()
 	stop()
 	group.Wait()
-	s.Wait("the nodes to agree", s.Agree)
 }
 
 // owner is the server that has a slot at the start.
@@ -317,7 +315,6 @@ func liveCounters(t *testing.T, s *redistest.Cluster, c *redisc.Cluster) {
 		}
 		conn.Close()
 	}
-	s.Wait("the nodes to agree", s.Agree)
 	t.Logf("%d increments over %d moves", total.Load(), workers)
 }
 

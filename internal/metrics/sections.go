@@ -119,6 +119,7 @@ var Sections = []Section{
 		{"aof_last_write_status", "result of the last write"},
 		{"aof_last_cow_size", "bytes copied for the last rewrite"},
 		{"aof_current_size", "bytes of the log's files"},
+		{"aof_base_size", "bytes of the snapshot that the log goes on from"},
 		{"aof_buffer_length", "bytes of the log that wait"},
 		{"module_fork_in_progress", "1 while a module has a child process"},
 		{"module_fork_last_cow_size", "bytes copied for one"},

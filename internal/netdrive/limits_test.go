@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bowline-kv/bowline/internal/redistest"
 	"github.com/bowline-kv/bowline/internal/reply"
 )
 
@@ -149,64 +150,22 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// pipes is a listener for the server's ends of pipes.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-}
-
-func newPipes() *pipes { return &pipes{make(chan net.Conn), make(chan struct{})} }
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case nc := <-p.conns:
-		return nc, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error {
-	select {
-	case <-p.done:
-	default:
-		close(p.done)
-	}
-	return nil
-}
-
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
-
-// connect gives the client's end of a pipe whose server's end sees the address.
-func (p *pipes) connect(from string) net.Conn {
-	client, server := net.Pipe()
-	p.conns <- pipeFrom{server, &net.TCPAddr{IP: net.ParseIP(from), Port: 1234}}
-	return client
-}
-
-type pipeFrom struct {
-	net.Conn
-	remote net.Addr
-}
-
-func (p pipeFrom) RemoteAddr() net.Addr { return p.remote }
-
 func TestProtectedModeRefusesOtherMachines(t *testing.T) {
 	for name, open := range drivers {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, open, Limits{LoopbackOnly: true})
-			l := newPipes()
+			l := redistest.NewPipes()
 			f.serve(t, l)
 			for _, from := range []string{"10.1.2.3", "192.168.0.1", "2001:db8::1", "::ffff:10.0.0.1"} {
-				wantEnd(t, l.connect(from), "-"+reply.Protected+"\r\n")
+				wantEnd(t, l.Connect(from), "-"+reply.Protected+"\r\n")
 			}
 			for _, from := range []string{"127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"} {
-				nc := l.connect(from)
+				nc := l.Connect(from)
 				ping(t, nc)
 				nc.Close()
 			}
 			f.setLimits(func(l *Limits) { l.LoopbackOnly = false })
-			nc := l.connect("10.1.2.3")
+			nc := l.Connect("10.1.2.3")
 			defer nc.Close()
 			ping(t, nc)
 			if n := f.driver.Stats().Rejected; n != 4 {

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bowline-kv/bowline/internal/redistest"
 )
 
 // countReplies reads the replies to COUNT up to the end of the stream.
@@ -157,7 +159,7 @@ func TestListenerThatFailsEndsServe(t *testing.T) {
 	for name, open := range drivers {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, open, Limits{})
-			l := newPipes()
+			l := redistest.NewPipes()
 			l.Close()
 			if err := f.driver.Serve(l); !errors.Is(err, net.ErrClosed) {
 				t.Errorf("Serve gives %v", err)

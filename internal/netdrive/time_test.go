@@ -8,21 +8,23 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bowline-kv/bowline/internal/redistest"
 )
 
 // virtual serves pipes by the portable driver in virtual time.
-func virtual(t *testing.T, limits Limits, test func(t *testing.T, f *fixture, l *pipes)) {
+func virtual(t *testing.T, limits Limits, test func(t *testing.T, f *fixture, l *redistest.Pipes)) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, drivers["portable"], limits)
-		l := newPipes()
+		l := redistest.NewPipes()
 		f.serve(t, l)
 		test(t, f, l)
 	})
 }
 
 func TestIdleTimeCountsFromTheLastRequest(t *testing.T) {
-	virtual(t, Limits{Idle: 10 * time.Second}, func(t *testing.T, f *fixture, l *pipes) {
-		nc := l.connect("127.0.0.1")
+	virtual(t, Limits{Idle: 10 * time.Second}, func(t *testing.T, f *fixture, l *redistest.Pipes) {
+		nc := l.Connect("127.0.0.1")
 		for range 20 {
 			time.Sleep(9 * time.Second)
 			ping(t, nc)
@@ -36,8 +38,8 @@ func TestIdleTimeCountsFromTheLastRequest(t *testing.T) {
 }
 
 func TestIdleTimeMayChangeWhileAClientWaits(t *testing.T) {
-	virtual(t, Limits{}, func(t *testing.T, f *fixture, l *pipes) {
-		nc := l.connect("127.0.0.1")
+	virtual(t, Limits{}, func(t *testing.T, f *fixture, l *redistest.Pipes) {
+		nc := l.Connect("127.0.0.1")
 		ping(t, nc)
 		set := func(idle time.Duration) {
 			f.setLimits(func(l *Limits) { l.Idle = idle })
@@ -63,8 +65,8 @@ func TestIdleTimeMayChangeWhileAClientWaits(t *testing.T) {
 
 func TestSoftLimitHoldsOnlyAfterItsSeconds(t *testing.T) {
 	limits := Limits{OutputSoft: 100000, OutputSoftTime: 10 * time.Second}
-	virtual(t, limits, func(t *testing.T, f *fixture, l *pipes) {
-		nc := l.connect("127.0.0.1")
+	virtual(t, limits, func(t *testing.T, f *fixture, l *redistest.Pipes) {
+		nc := l.Connect("127.0.0.1")
 		read := func(n int) {
 			t.Helper()
 			if _, err := io.CopyN(io.Discard, nc, int64(n)); err != nil {
@@ -101,8 +103,8 @@ func TestSoftLimitHoldsOnlyAfterItsSeconds(t *testing.T) {
 }
 
 func TestLastRepliesAreDeliveredWithinABound(t *testing.T) {
-	virtual(t, Limits{}, func(t *testing.T, f *fixture, l *pipes) {
-		nc := l.connect("127.0.0.1")
+	virtual(t, Limits{}, func(t *testing.T, f *fixture, l *redistest.Pipes) {
+		nc := l.Connect("127.0.0.1")
 		send(t, nc, command("FILL", "200000")+"QUIT\r\n")
 		since := time.Now()
 		for f.registry.Len() > 0 {
@@ -115,8 +117,8 @@ func TestLastRepliesAreDeliveredWithinABound(t *testing.T) {
 }
 
 func TestShutdownWaitsForASlowReader(t *testing.T) {
-	virtual(t, Limits{}, func(t *testing.T, f *fixture, l *pipes) {
-		nc := l.connect("127.0.0.1")
+	virtual(t, Limits{}, func(t *testing.T, f *fixture, l *redistest.Pipes) {
+		nc := l.Connect("127.0.0.1")
 		send(t, nc, command("FILL", "200000"))
 		synctest.Wait()
 		done := make(chan error)
@@ -131,7 +133,7 @@ func TestShutdownWaitsForASlowReader(t *testing.T) {
 
 // failing is a listener without file descriptors for a while.
 type failing struct {
-	*pipes
+	*redistest.Pipes
 	failures int
 }
 
@@ -140,16 +142,16 @@ func (l *failing) Accept() (net.Conn, error) {
 		l.failures--
 		return nil, &net.OpError{Op: "accept", Err: io.ErrNoProgress}
 	}
-	return l.pipes.Accept()
+	return l.Pipes.Accept()
 }
 
 func TestFailedAcceptsAreTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, drivers["portable"], Limits{})
-		l := &failing{newPipes(), 10}
+		l := &failing{redistest.NewPipes(), 10}
 		f.serve(t, l)
 		since := time.Now()
-		nc := l.connect("127.0.0.1")
+		nc := l.Connect("127.0.0.1")
 		ping(t, nc)
 		if d := time.Since(since); d != 10*acceptPause {
 			t.Errorf("accepted after %v", d)

@@ -97,7 +97,7 @@ func TestDebugIsBehindItsSetting(t *testing.T) {
 		c.Do("DEL", "key:"+strconv.Itoa(i))
 	}
 	expect(t, c, before, "DEBUG", "DIGEST")
-	expect(t, c, "ERR DEBUG LOADAOF is not supported: there is no log on disk yet", "DEBUG", "LOADAOF")
+	expect(t, c, "ERR DEBUG LOADAOF needs a log: appendonly yes", "DEBUG", "LOADAOF")
 	expect(t, c, "1", "DEBUG", "STRINGMATCH-LEN", "10", "a*a")
 	expect(t, c, "OK", "DEBUG", "SET-ACTIVE-EXPIRE", "0")
 	expect(t, c, "OK", "SET", "short", "1", "PX", "1")

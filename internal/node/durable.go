@@ -18,24 +18,36 @@ import (
 	"github.com/bowline-kv/bowline/internal/wal"
 )
 
-// durable is the log of a node that keeps one. Commands append to it by way of
-// their shards; event loops make it safe at the end of their ticks, and what they
-// leave is done in the background.
+// durable is the log of a node on disk, if it keeps one. Commands append to it by
+// way of their shards; event loops make it safe at the end of their ticks, and what
+// they leave is done in the background. With the snapshot file, see [base], it is all
+// that a start needs.
 type durable struct {
-	n     *Node
-	fs    vfs.FS
-	lock  io.Closer        // of the directory; nil: the file system is not that of the machine
-	logs  []*shard.DiskLog // by shard
-	log   *wal.Log         // nil until the old one was read
-	fail  func(error)      // ends the process
-	once  sync.Once        // for fail
-	end   context.CancelFunc
-	tasks sync.WaitGroup
+	n    *Node
+	fs   vfs.FS
+	logs []*shard.DiskLog // by shard
+	fail func(error)      // ends the process
+	once sync.Once        // for fail
+	// log is nil while none is kept: before the old one was read, too.
+	log atomic.Pointer[wal.Log]
 	// full: writes are refused, as the disk has no room. Changed under fullMu.
 	full   atomic.Bool
 	fullMu sync.Mutex
 	// loopNanos is the time that event loops spent here.
 	loopNanos atomic.Int64
+	// broken: the log that the settings ask for can't be begun.
+	broken atomic.Bool
+
+	// mu is held while the log begins or ends.
+	mu     sync.Mutex
+	closed bool // guarded by mu, like all below
+	// lock is that of the directory; nil: there is none, or the file system is not that
+	// of the machine.
+	lock  io.Closer
+	end   context.CancelFunc // for tasks
+	tasks sync.WaitGroup
+
+	ground ground
 }
 
 const (
@@ -76,13 +88,12 @@ func syncEvery(profile string) time.Duration {
 	return lazySync
 }
 
-// newDurable makes the logs of the shards, in recovery; nil where none is to be
-// kept.
+// newDurable makes the logs of the shards, in memory as yet.
 func newDurable(n *Node, o Options, shards int) *durable {
-	if profile(o.Config) == "" {
-		return nil
-	}
 	d := &durable{n: n, fs: o.Files, fail: o.Fail}
+	if d.fs == nil {
+		d.fs = vfs.OS()
+	}
 	if d.fail == nil {
 		d.fail = func(error) { os.Exit(1) }
 	}
@@ -96,45 +107,45 @@ func (d *durable) dir() string {
 	return filepath.Join(d.n.cfg.String(config.Dir), d.n.cfg.String(config.AppendDirname))
 }
 
-// open reads the log that is there into the key space, and begins to write behind
-// it.
-func (d *durable) open() error {
-	if d.fs == nil {
-		d.fs = vfs.OS()
-		lock, err := lockLog(d.dir())
-		if err != nil {
-			return err
-		}
-		d.lock = lock
-	}
-	r, err := d.recover()
-	if err != nil {
-		return err
-	}
-	if d.log, err = r.Start(wal.Options{
+// wanted says whether the settings ask for a log.
+func (d *durable) wanted() bool { return profile(d.n.cfg) != "" }
+
+// start begins to write behind what was read. attach makes the streams go on from
+// the data, and lets the logs of the shards append to them.
+func (d *durable) start(r *wal.Recovery, attach func(*wal.Log) error) error {
+	l, err := r.Start(wal.Options{
 		Shards:       len(d.logs),
 		SegmentBytes: d.n.cfg.Int(config.WALSegmentSize),
 		Now:          func() time.Duration { return time.Duration(d.n.now().Mono) },
 		Random:       random64,
 		Wake:         func() { d.n.driver.WakeHeld() },
-	}); err != nil {
+	})
+	if err != nil {
 		return err
 	}
-	for i, l := range d.logs {
-		if err := startWriter(d.log.Stream(i)); err != nil {
-			return err
-		}
-		l.Attach(d.log.Stream(i))
+	if err = attach(l); err == nil {
+		err = l.Commit()
 	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("begin to write the log: %w", err), l.Close())
+	}
+	d.log.Store(l)
 	d.follow()
-	if err := d.log.Commit(); err != nil {
-		return fmt.Errorf("begin to write the log: %w", err)
-	}
 	ctx, end := context.WithCancel(context.Background())
 	d.end = end
-	d.tasks.Go(func() { d.write(ctx) })
-	d.tasks.Go(func() { d.watch(ctx) })
+	d.tasks.Go(func() { d.write(ctx, l) })
+	d.tasks.Go(func() { d.watch(ctx, l) })
 	return nil
+}
+
+// take keeps other processes from the log; mu is held.
+func (d *durable) take() error {
+	if d.lock != nil || d.fs != vfs.OS() {
+		return nil
+	}
+	lock, err := lockLog(d.dir())
+	d.lock = lock
+	return err
 }
 
 // lockLog keeps other processes from the log of a directory.
@@ -155,43 +166,31 @@ func startWriter(s *wal.Stream) error {
 	return s.Fork(f)
 }
 
-// follow does what the settings say, now and whenever they change.
+// follow does what the settings say of an open log.
 func (d *durable) follow() {
-	apply := func() error {
+	if l := d.log.Load(); l != nil {
 		p := profile(d.n.cfg)
-		d.log.SetSyncEvery(syncEvery(p))
+		l.SetSyncEvery(syncEvery(p))
 		d.n.space.SetWaits(p == always)
-		return nil
 	}
-	apply()
-	d.n.cfg.OnChange(config.AppendFsync, apply)
-}
-
-var errRunningLog = errors.New("the log begins and ends with the node: change the configuration and start it again")
-
-// refuseSwitch keeps CONFIG SET from promising a log that is not kept, or the
-// other way round.
-func (n *Node) refuseSwitch() {
-	n.cfg.OnChange(config.AppendOnly, func() error {
-		if (profile(n.cfg) != "") != (n.durable != nil) {
-			return errRunningLog
-		}
-		return nil
-	})
 }
 
 // endTick makes safe what an event loop's commands have appended, or leaves it to
 // others.
 func (d *durable) endTick() {
-	if d.log.DiskFull() {
+	l := d.log.Load()
+	if l == nil {
+		return
+	}
+	if l.DiskFull() {
 		d.setFull(true)
 		return // the next try is in the background
 	}
 	began := d.n.now().Mono
-	err := d.log.EndTick()
+	err := l.EndTick()
 	d.loopNanos.Add(d.n.now().Mono - began)
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, wal.ErrClosed): // it ended meanwhile
 	case errors.Is(err, wal.ErrDiskFull):
 		d.setFull(true)
 	default:
@@ -200,10 +199,10 @@ func (d *durable) endTick() {
 }
 
 // write does in the background what event loops do not.
-func (d *durable) write(ctx context.Context) {
+func (d *durable) write(ctx context.Context, l *wal.Log) {
 	ticker := time.NewTicker(writeEvery)
 	defer ticker.Stop()
-	if err := d.log.Run(ctx, ticker.C); err != nil {
+	if err := l.Run(ctx, ticker.C); err != nil {
 		d.broke(err)
 	}
 }
@@ -218,7 +217,7 @@ func (d *durable) broke(err error) {
 }
 
 // watch refuses writes while the disk has no room, and takes them again when it has.
-func (d *durable) watch(ctx context.Context) {
+func (d *durable) watch(ctx context.Context, l *wal.Log) {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	for {
@@ -226,7 +225,7 @@ func (d *durable) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			d.setFull(d.log.DiskFull() || d.scarce())
+			d.setFull(l.DiskFull() || d.scarce())
 		}
 	}
 }
@@ -263,23 +262,36 @@ func (d *durable) setFull(full bool) {
 
 // state is what INFO tells.
 func (d *durable) state() server.LogState {
-	return server.LogState{Bytes: d.log.Bytes(), Waiting: d.log.Backlog(), LoopNanos: d.loopNanos.Load(), Failing: d.full.Load() || d.log.Err() != nil}
+	l := d.log.Load()
+	s := server.LogState{On: l != nil, Begins: d.ground.unfinished.Load() || d.wanted() && l == nil && !d.broken.Load(), Failing: d.full.Load() || d.broken.Load()}
+	if l != nil {
+		s.Bytes, s.Waiting, s.LoopNanos = l.Bytes(), l.Backlog(), d.loopNanos.Load()
+		s.Failing = s.Failing || l.Err() != nil
+		s.BaseBytes, s.Due = d.rewriteDue()
+	}
+	return s
 }
 
-// close makes safe what was appended. Nothing is appended any more. It may be
-// called more than once, and when open has failed.
-func (d *durable) close() error {
-	if d.end != nil {
-		d.end()
-	}
-	d.tasks.Wait()
+// stop ends writing, after what was appended is safe; mu is held.
+func (d *durable) stop() error {
 	var err error
-	if d.log != nil {
-		err = d.log.Close()
+	if l := d.log.Swap(nil); l != nil {
+		d.end()
+		d.tasks.Wait()
+		err = l.Close()
 	}
 	if d.lock != nil {
 		err = errors.Join(err, d.lock.Close())
 		d.lock = nil
 	}
 	return err
+}
+
+// close makes safe what was appended. Nothing is appended any more, and nothing
+// begins. It may be called more than once, and when no log was opened.
+func (d *durable) close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	return d.stop()
 }

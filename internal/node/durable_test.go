@@ -115,7 +115,6 @@ func TestRestartsContinueTheNumbers(t *testing.T) {
 	if got := infoField(t, c, "aof_enabled"); got != "0" {
 		t.Errorf("aof_enabled is %s", got)
 	}
-	expect(t, c, "ERR CONFIG SET failed (possibly related to argument 'appendonly') - "+errRunningLog.Error(), "CONFIG", "SET", "appendonly", "yes")
 	stop(t, n)
 }
 
@@ -294,7 +293,7 @@ func TestFailedSyncEndsTheNodeAndReleasesNoReply(t *testing.T) {
 				t.Fatal("the node goes on")
 			}
 			silence(t, "the writer", c.Net())
-			if l, on := n.logState(); !on || !l.Failing {
+			if l := n.durable.state(); !l.On || !l.Failing {
 				t.Error("INFO tells nothing of it")
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)

@@ -62,8 +62,8 @@ type Node struct {
 	now        func() session.Instant
 	listeners  []net.Listener
 	secure     *keeper
-	peers      *peers   // nil: not in a cluster
-	durable    *durable // nil: no log is kept
+	peers      *peers // nil: not in a cluster
+	durable    *durable
 	snapshots  *snapshots
 	stop       chan struct{}
 	interrupt  <-chan struct{}
@@ -99,13 +99,9 @@ func Start(o Options) (*Node, error) {
 	n := &Node{log: o.Log, cfg: o.Config, now: wallClock(), listeners: listeners, secure: secure, interrupt: o.Interrupt, stop: make(chan struct{}), done: make(chan struct{})}
 	if err := n.build(o, place); err != nil {
 		CloseListeners(listeners)
-		if n.durable != nil {
-			err = errors.Join(err, n.durable.close())
-		}
 		return nil, err
 	}
-	// A log has everything since its beginning, so the snapshot file is not read then.
-	loads := n.server.KeepsSnapshots() && n.durable == nil
+	loads := n.server.KeepsSnapshots() || n.durable.wanted()
 	if loads {
 		n.server.ExpectLoad()
 	}
@@ -142,15 +138,10 @@ func (n *Node) build(o Options, p place) error {
 		LogBytes:  int(o.Config.Int(config.ReplBacklogSize)),
 		Seed:      random64(),
 	}
-	if n.durable = newDurable(n, o, max(p.shards, 1)); n.durable != nil {
-		layout.NewLog = func(i int) shard.Log { return n.durable.logs[i] }
-	}
-	n.refuseSwitch()
+	n.durable = newDurable(n, o, max(p.shards, 1))
+	layout.NewLog = func(i int) shard.Log { return n.durable.logs[i] }
 	n.space = shard.NewSpace(layout)
-	n.snapshots = &snapshots{fs: o.Files, cfg: o.Config, log: o.Log, now: time.Now, ended: n.ended}
-	if o.Files == nil {
-		n.snapshots.fs = vfs.OS()
-	}
+	n.snapshots = &snapshots{fs: n.durable.fs, cfg: o.Config, log: o.Log, now: time.Now, ended: n.ended, durable: n.durable}
 	runID := make([]byte, 20)
 	if _, err := rand.Read(runID); err != nil {
 		return fmt.Errorf("choose a run id: %w", err)
@@ -177,7 +168,7 @@ func (n *Node) build(o Options, p place) error {
 			FreeMemory: debug.FreeOSMemory,
 			Shutdown:   n.shutdown,
 			TLS:        n.secure.describe,
-			LogState:   n.logState,
+			LogState:   n.durable.state,
 			Sleep:      time.Sleep,
 			Log:        func(line string) { n.log.Info(line) },
 			ReadFile:   os.ReadFile, ReplaceFile: replaceFile,
@@ -201,11 +192,10 @@ func (n *Node) build(o Options, p place) error {
 		Now:         n.now,
 		Limits:      n.limits,
 		Log:         n.log,
-	}
-	if n.durable != nil {
-		driver.EndTick = n.durable.endTick
+		EndTick:     n.durable.endTick,
 	}
 	n.driver = newDriver(driver)
+	n.durable.followSettings()
 	o.Config.OnChange(config.Timeout, func() error {
 		n.driver.LimitsChanged()
 		return nil
@@ -217,18 +207,7 @@ func (n *Node) build(o Options, p place) error {
 			return err
 		}
 	}
-	if n.durable != nil { // when the slots are in their shards
-		return n.durable.open()
-	}
 	return nil
-}
-
-// logState is what INFO tells of the log; false: there is none.
-func (n *Node) logState() (server.LogState, bool) {
-	if n.durable == nil {
-		return server.LogState{}, false
-	}
-	return n.durable.state(), true
 }
 
 // random64 gives random bits that nobody can guess.
@@ -375,10 +354,7 @@ func (n *Node) Stop(ctx context.Context) error {
 		}
 	})
 	n.snapshots.running.Wait()
-	if n.durable != nil {
-		err = errors.Join(err, n.durable.close())
-	}
-	return err
+	return errors.Join(err, n.durable.close())
 }
 
 // ended says that the node has no time to load any more.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,6 +31,7 @@ type snapshots struct {
 	ended func() bool
 	// running counts what Go has started.
 	running sync.WaitGroup
+	durable *durable
 }
 
 // errGivenUp is why a snapshot was not written to its end.
@@ -48,7 +48,11 @@ func (f *snapshots) Go(run func()) { f.running.Go(run) }
 func (f *snapshots) Write(s *shard.Snapshot, stop func() bool) error {
 	path := f.path()
 	began := f.now()
+	mark := f.durable.appended() // a little behind the cut
 	bytes, err := f.replace(path, s, stop)
+	if err == nil {
+		err = f.durable.based(&base{path, bytes, s.Cut(), s.Histories()}, mark)
+	}
 	p := s.Progress()
 	switch {
 	case errors.Is(err, errGivenUp):
@@ -61,7 +65,8 @@ func (f *snapshots) Write(s *shard.Snapshot, stop func() bool) error {
 	return err
 }
 
-// replace writes the file under another name and renames it.
+// replace writes the file under another name and renames it. The log reaches to the
+// cut before that, so that it never ends before its base.
 func (f *snapshots) replace(path string, s *shard.Snapshot, stop func() bool) (bytes int64, err error) {
 	unfinished := path + ".tmp"
 	file, err := f.fs.Create(unfinished)
@@ -78,6 +83,9 @@ func (f *snapshots) replace(path string, s *shard.Snapshot, stop func() bool) (b
 	}
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
+	}
+	if err == nil {
+		err = f.durable.reach(s.Histories())
 	}
 	if err == nil {
 		err = f.fs.Rename(unfinished, path)
@@ -102,14 +110,17 @@ func (f *snapshots) content(out io.Writer, s *shard.Snapshot, stop func() bool) 
 	for _, d := range s.Databases() {
 		used += d.Bytes
 	}
-	for _, field := range [][2]string{
+	fields := [][2]string{
 		{"redis-ver", server.RedisVersion},
 		{"redis-bits", strconv.Itoa(strconv.IntSize)},
 		{"ctime", strconv.FormatInt(f.now().Unix(), 10)},
 		{"used-mem", strconv.FormatInt(used, 10)},
 		{"aof-base", "0"},
-		{"bowline-cut", cutText(s.Cut())},
-	} {
+	}
+	if ofLog(s.Histories()) {
+		fields = append(fields, [2]string{auxCut, cutText(s.Cut())}, [2]string{auxHistory, historiesText(s.Histories())})
+	}
+	for _, field := range fields {
 		if err := w.Aux(field[0], field[1]); err != nil {
 			return err
 		}
@@ -125,15 +136,6 @@ func (f *snapshots) content(out io.Writer, s *shard.Snapshot, stop func() bool) 
 		runtime.Gosched() // whoever waits for the stripe has it before the next step
 	}
 	return w.Close()
-}
-
-// cutText is the sequences of the shards, by number.
-func cutText(cut []shard.Sequence) string {
-	text := make([]string, len(cut))
-	for i, seq := range cut {
-		text[i] = strconv.FormatUint(uint64(seq), 10)
-	}
-	return strings.Join(text, " ")
 }
 
 // syncBytes is after how much a file is synced while it is written, so that the
@@ -159,11 +161,29 @@ func (w *writer) Write(b []byte) (int, error) {
 }
 
 // Read implements [server.Snapshots].
-func (f *snapshots) Read(l *shard.Loader) error {
-	path := f.path()
-	if err := f.fs.MkdirAll(filepath.Dir(path)); err != nil {
-		return fmt.Errorf("make the directory of the snapshot file: %w", err)
+func (f *snapshots) Read(l *shard.Loader) (unsaved bool, err error) {
+	f.durable.mu.Lock()
+	defer f.durable.mu.Unlock()
+	if err := f.load(f.path(), l); err != nil {
+		return false, err
 	}
+	return f.durable.restart()
+}
+
+// Recover implements [server.Snapshots].
+func (f *snapshots) Recover(newLoader func() *shard.Loader) (unsaved bool, err error) {
+	if err := vfs.MakeDir(f.fs, filepath.Dir(f.path())); err != nil {
+		return false, fmt.Errorf("make the directory of the snapshot file: %w", err)
+	}
+	if f.durable.wanted() {
+		return f.durable.recover(newLoader)
+	}
+	f.unread(f.durable.dir())
+	return false, f.load(f.path(), newLoader())
+}
+
+// load loads a snapshot file; nothing is done when there is none.
+func (f *snapshots) load(path string, l *shard.Loader) error {
 	file, err := f.fs.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -180,7 +200,7 @@ func (f *snapshots) Read(l *shard.Loader) error {
 	in := &progress{from: io.NewSectionReader(file, 0, size), size: size, f: f, l: l, told: began}
 	f.log.Info("loading the snapshot", "file", path, "bytes", size)
 	err = rdb.Read(in, l, rdb.Options{NoChecksum: !f.cfg.Bool(config.RDBChecksum), Aux: f.aux})
-	if err != nil {
+	if err = errors.Join(err, l.Close()); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	f.log.Info("snapshot loaded", "file", path, "keys", l.Loaded, "expired", l.Expired, "empty", l.Empty, "took", f.now().Sub(began))

@@ -167,8 +167,14 @@ func TestNothingIsWrittenUnlessTheSettingsSaySo(t *testing.T) {
 }
 
 func TestClientsAreToldWhileTheNodeLoads(t *testing.T) {
+	for _, logged := range []string{"no", "yes"} {
+		t.Run("appendonly "+logged, func(t *testing.T) { toldWhileLoading(t, logged) })
+	}
+}
+
+func toldWhileLoading(t *testing.T, logged string) {
 	disk := vfs.Mem()
-	n, err := startFiles(t, disk, "dir", "/data")
+	n, err := startFiles(t, disk, "dir", "/data", "appendonly", logged)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +196,7 @@ func TestClientsAreToldWhileTheNodeLoads(t *testing.T) {
 	addr := listeners[0].Addr().String()
 	started := make(chan *Node)
 	go func() {
-		n, err := Start(Options{Config: settings(t, "dir", "/data"), Version: "test", Log: slog.New(slog.DiscardHandler), Listeners: listeners, Files: files})
+		n, err := Start(Options{Config: settings(t, "dir", "/data", "appendonly", logged), Version: "test", Log: slog.New(slog.DiscardHandler), Listeners: listeners, Files: files})
 		if err != nil {
 			t.Error(err)
 		}
@@ -290,13 +296,13 @@ func TestNoCrashLeavesAPartOfASnapshot(t *testing.T) {
 		tx.Unlock()
 		s := space.BeginSnapshot(shard.SnapshotOptions{})
 		defer s.Close()
-		f := &snapshots{fs: fs, cfg: settings(t, "dir", "/data"), log: slog.New(slog.DiscardHandler), now: time.Now}
+		f := &snapshots{fs: fs, cfg: settings(t, "dir", "/data"), log: slog.New(slog.DiscardHandler), now: time.Now, durable: new(durable)}
 		return f.Write(s, func() bool { return false })
 	}
 	read := func(fs vfs.FS) string {
 		got := shard.NewSpace(shard.Options{})
 		f := &snapshots{fs: fs, cfg: settings(t, "dir", "/data"), log: slog.New(slog.DiscardHandler), now: time.Now, ended: func() bool { return false }}
-		if err := f.Read(got.NewLoader(1, value.Limits{})); err != nil {
+		if err := f.load("/data/dump.rdb", got.NewLoader(1, value.Limits{})); err != nil {
 			return err.Error()
 		}
 		tx := got.NewTx()

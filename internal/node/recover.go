@@ -3,74 +3,206 @@ package node
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
-	"slices"
 	"time"
 
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/server"
+	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/vfs"
 	"github.com/bowline-kv/bowline/internal/wal"
 )
 
-// recover executes the records of the log that is there.
-func (d *durable) recover() (*wal.Recovery, error) {
-	began := d.n.now().Mono
+// recover loads the snapshot and what the log has beyond it, and begins to write
+// behind that. unsaved says that the log is of use only when a snapshot of the data
+// was written. When the log is open already, the data is only read once more.
+func (d *durable) recover(newLoader func() *shard.Loader) (unsaved bool, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return false, errGivenUp
+	}
+	open := d.log.Load()
+	if open != nil {
+		if err := open.Commit(); err != nil {
+			return false, err
+		}
+	} else if err := d.prepare(); err != nil {
+		return false, err
+	}
+	for _, l := range d.logs {
+		l.Recover()
+	}
+	r, b, err := d.read(newLoader)
+	if open != nil {
+		for i, l := range d.logs {
+			l.Attach(open.Stream(i))
+		}
+		return false, err
+	}
+	if err != nil {
+		return false, err
+	}
+	if unsaved = b.path != "" && b.cut == nil; unsaved {
+		if err := d.markUnfinished(); err != nil {
+			return false, err
+		}
+	}
+	return unsaved, d.start(r, func(l *wal.Log) error { return d.goOn(l, r, b) })
+}
+
+// prepare takes the log, and throws one away that was not of use yet.
+func (d *durable) prepare() error {
+	if err := d.take(); err != nil {
+		return err
+	}
+	unfinished, err := d.isUnfinished()
+	if err != nil || !unfinished {
+		return err
+	}
+	d.n.log.Warn("a log that had no snapshot to go on from yet is thrown away", "directory", d.dir())
+	if err := wal.Discard(d.fs, d.dir()); err != nil {
+		return err
+	}
+	return d.finish()
+}
+
+// read executes the records of the log that the snapshot lacks.
+func (d *durable) read(newLoader func() *shard.Loader) (*wal.Recovery, *base, error) {
 	r, err := wal.Recover(d.fs, d.dir(), wal.RecoverOptions{})
 	if err != nil {
-		return nil, d.damaged(err)
+		return nil, nil, d.damaged(err)
 	}
 	if r.Shards() > 0 && r.Shards() != len(d.logs) {
-		return nil, fmt.Errorf("read the log %s: it is of %d shards, this node has %d", d.dir(), r.Shards(), len(d.logs))
-	}
-	if err := d.overlooks(r); err != nil {
-		return nil, err
+		return nil, nil, fmt.Errorf("read the log %s: it is of %d shards, this node has %d", d.dir(), r.Shards(), len(d.logs))
 	}
 	if r.TornBytes > 0 {
 		d.n.log.Warn("the end of the log was not written whole and is cut off", "directory", d.dir(), "bytes", r.TornBytes)
 	}
-	p := replay{d: d, worker: d.n.server.NewExecutor().(*server.Worker), shown: began}
-	for i := range r.Shards() {
-		p.total += uint64(r.Last(i))
+	b, err := d.loadBase(r, newLoader)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := r.Replay(nil, p.apply); err != nil {
-		return nil, d.damaged(err)
+	began := d.n.now().Mono
+	p := replay{d: d, applier: d.n.server.NewApplier(), shown: began}
+	from := b.after()
+	for i := range r.Shards() {
+		p.total += uint64(max(r.Last(i), from[i]) - from[i])
+	}
+	err = r.Replay(from, p.apply)
+	if closeErr := p.applier.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, nil, d.missing(d.damaged(err))
 	}
 	for i, l := range d.logs {
-		l.Recovered(r.Last(i))
+		l.Recovered(max(r.Last(i), from[i]))
 	}
 	if p.done > 0 {
-		d.n.log.Info("the log was read", "records", p.done, "bytes", r.Bytes(), "time", time.Duration(d.n.now().Mono-began).Round(time.Millisecond))
+		d.n.log.Info("the log was read", "records", p.done, "bytes", p.bytes, "time", time.Duration(d.n.now().Mono-began).Round(time.Millisecond))
 	}
-	return r, nil
+	d.ground.begin(b, d.previous(r, b), d.appended()-p.bytes)
+	return r, b, nil
 }
 
-// overlooks refuses to begin a log beside a snapshot file, which a node with a log
-// does not read: it would start empty, and overwrite the file one day.
-func (d *durable) overlooks(r *wal.Recovery) error {
-	if r.Shards() > 0 {
+// loadBase loads the newest snapshot that is whole; one without a path when there is
+// none. A snapshot that is not of this log is an error: only a person knows which of
+// the two is wanted.
+func (d *durable) loadBase(r *wal.Recovery, newLoader func() *shard.Loader) (*base, error) {
+	f := d.n.snapshots
+	paths := []string{f.path()}
+	if begun(r) {
+		paths = append(paths, f.previousPath())
+	}
+	var failed error
+	for _, path := range paths {
+		b, err := f.header(path)
+		if err == nil && b == nil {
+			continue
+		}
+		if err == nil {
+			if err := b.fits(r); err != nil {
+				return nil, errors.Join(failed, &foreignError{fmt.Errorf("go on from %s with the log %s: %w", path, d.dir(), err), path, d.dir()})
+			}
+			l := newLoader()
+			l.KeepExpired = true // the log may say that they live on
+			err = f.load(path, l)
+		}
+		switch {
+		case err == nil:
+			return b, nil
+		case errors.Is(err, errGivenUp):
+			return nil, err
+		}
+		failed = errors.Join(failed, err)
+		d.n.log.Warn("the snapshot can't be loaded", "file", path, "error", err)
+		d.n.forget()
+	}
+	if failed != nil && !reachesBack(r) {
+		return nil, failed
+	}
+	return &base{}, nil
+}
+
+// reachesBack says whether the log has everything since its first record.
+func reachesBack(r *wal.Recovery) bool {
+	for i := range r.Shards() {
+		if r.Begin(i) > 0 {
+			return false
+		}
+	}
+	return begun(r)
+}
+
+// forget empties the key space, in which a part of a snapshot was loaded.
+func (n *Node) forget() {
+	tx := n.space.NewTx()
+	tx.LockAll()
+	defer tx.Unlock()
+	tx.FlushAll()
+}
+
+// previous is the older snapshot, if the log reaches back to it.
+func (d *durable) previous(r *wal.Recovery, newest *base) *base {
+	b, err := d.n.snapshots.header(d.n.snapshots.previousPath())
+	if err != nil || b == nil || b.path == newest.path || b.fits(r) != nil {
 		return nil
 	}
-	dir, name := d.n.cfg.String(config.Dir), d.n.cfg.String(config.DBFilename)
-	names, err := d.fs.List(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("look for a snapshot: %w", err)
+	for i, cut := range b.cut {
+		if cut < r.Begin(i) {
+			return nil
+		}
 	}
-	if slices.Contains(names, name) {
-		return fmt.Errorf("begin the log %s: %s holds a snapshot, which a node with a log does not read: move it away, or start with appendonly no",
-			d.dir(), filepath.Join(dir, name))
+	return b
+}
+
+// goOn makes the streams go on from what was read: behind the end of the log, or
+// behind the snapshot where that has more.
+func (d *durable) goOn(l *wal.Log, r *wal.Recovery, b *base) error {
+	for i, log := range d.logs {
+		s := l.Stream(i)
+		if b.cut != nil && b.cut[i] > r.Last(i) {
+			d.n.log.Warn("the snapshot has more than the log, which goes on behind it", "shard", i, "snapshot", b.cut[i], "log", r.Last(i))
+			if err := s.Reset(b.cut[i], b.histories[i]); err != nil {
+				return err
+			}
+		}
+		if err := startWriter(s); err != nil {
+			return err
+		}
+		log.Attach(s)
 	}
 	return nil
 }
 
 // replay is what goes on while records are executed.
 type replay struct {
-	d      *durable
-	worker *server.Worker
+	d       *durable
+	applier *server.Applier
 	// done counts the records that were executed; total is at most how many there
 	// are.
 	done, total uint64
+	bytes       int64 // of their payloads
 	shown       int64 // Instant.Mono of the newest line about it
 }
 
@@ -83,14 +215,17 @@ const (
 )
 
 func (p *replay) apply(r wal.Record) error {
-	p.d.logs[r.Shard].Recovered(r.Seq)
-	if err := p.worker.Apply(r.Shard, r.Payload); err != nil {
-		return fmt.Errorf("record %d of shard %d: %w", r.Seq, r.Shard, err)
+	if err := p.applier.Apply(r.Shard, r.Seq, r.Payload); err != nil {
+		return err
 	}
+	p.bytes += int64(len(r.Payload))
 	if p.done++; p.done%replayStep > 0 {
 		return nil
 	}
 	n := p.d.n
+	if n.ended() {
+		return errGivenUp
+	}
 	n.space.NewTx().Tidy(tidyPerStripe)
 	if now := n.now().Mono; now-p.shown >= int64(showEvery) {
 		p.shown = now
@@ -120,6 +255,30 @@ func (e *damagedError) Unwrap() error { return e.error }
 // Hint says how to start all the same.
 func (e *damagedError) Hint() string {
 	return fmt.Sprintf("bowline repair --dir %s --appenddirname %s shows what would be lost by going on without the damaged part", e.dir, e.name)
+}
+
+// missing adds to an error what a person can do about records that neither the log
+// nor a snapshot has.
+func (d *durable) missing(err error) error {
+	m := (*wal.MissingError)(nil)
+	if !errors.As(err, &m) {
+		return err
+	}
+	return fmt.Errorf("%w: the snapshot %s that it goes on from is not there, nor %s", err, d.n.snapshots.path(), d.n.snapshots.previousPath())
+}
+
+// foreignError is a snapshot that is not of the log.
+type foreignError struct {
+	error
+	snapshot, log string
+}
+
+// Unwrap gives what is wrong.
+func (e *foreignError) Unwrap() error { return e.error }
+
+// Hint says how to start all the same.
+func (e *foreignError) Hint() string {
+	return fmt.Sprintf("move %s away to start with the log, or %s to start with the snapshot", e.snapshot, e.log)
 }
 
 // RepairOptions say which log is to be repaired.

@@ -118,7 +118,7 @@ func TestOtherNumberOfShardsIsRefused(t *testing.T) {
 	stop(t, n)
 	n = &Node{log: n.log, cfg: n.cfg, now: n.now, server: n.server}
 	d := newDurable(n, Options{Config: n.cfg, Files: disk}, 2)
-	if _, err := d.recover(); err == nil || !strings.Contains(err.Error(), "it is of 1 shards, this node has 2") {
+	if _, err := d.recover(nil); err == nil || !strings.Contains(err.Error(), "it is of 1 shards, this node has 2") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -140,23 +140,4 @@ func TestKeysWhoseTimeIsOverExpireAfterTheStart(t *testing.T) {
 	expect(t, c, "<nil>", "GET", "short")
 	eventually(t, "it is gone", func() bool { return c.Do("DBSIZE") == int64(1) })
 	stop(t, n)
-}
-
-// TestALogIsNotBegunBesideASnapshot, whose keys it would lack.
-func TestALogIsNotBegunBesideASnapshot(t *testing.T) {
-	dir := t.TempDir()
-	dump := filepath.Join(dir, "dump.rdb")
-	if err := os.WriteFile(dump, []byte("REDIS"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tryLogged(t, nil, nil, "dir", dir); err == nil || !strings.Contains(err.Error(), dump) {
-		t.Fatalf("the start gives %v", err)
-	}
-	if err := os.Remove(dump); err != nil {
-		t.Fatal(err)
-	}
-	n := startLogged(t, nil, nil, "dir", dir)
-	expect(t, dial(t, n), "OK", "SAVE")
-	stop(t, n)
-	stop(t, startLogged(t, nil, nil, "dir", dir)) // the log is there now
 }

@@ -56,6 +56,9 @@ const (
 	DebugProtocolType  = "ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false"
 	DebugReloadOptions = "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options."
 	DebugReloadFailed  = "ERR Error trying to load the RDB dump, check server logs."
+	DebugLoadFailed    = "ERR Error trying to load the AOF files, check server logs."
+	DebugNoLog         = "ERR DEBUG LOADAOF needs a log: appendonly yes"
+	RewriteInProgress  = "ERR Background append only file rewriting already in progress"
 	DebugNotAllowed    = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
 )
 

@@ -6,7 +6,6 @@ import (
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/shard"
-	"github.com/bowline-kv/bowline/resp"
 	"github.com/bowline-kv/bowline/slot"
 )
 
@@ -25,12 +24,32 @@ type applied struct {
 // here it is done in this one. An error that wraps [shard.ErrBadEffect] means that
 // the record is not one of ours.
 func (w *Worker) Apply(shardIndex int, payload []byte) error {
-	var effects []applied
 	sh := w.srv.space.Shards()[shardIndex]
-	w.slots = w.slots[:0]
-	all := false
-	err := shard.DecodeEffects(payload, func(db int, args [][]byte) error {
-		a := applied{db: db, args: append([][]byte(nil), args...), spec: command.Lookup(args[0])}
+	all, err := w.resolve(sh, payload)
+	if err != nil {
+		return fmt.Errorf("apply record: %w", err)
+	}
+	switch {
+	case len(w.effects) == 0:
+		return nil
+	case !all:
+		w.ctx.LockSlots(w.slots)
+	case len(w.srv.space.Shards()) > 1:
+		w.ctx.LockShard(sh)
+	default:
+		w.ctx.LockAll()
+	}
+	defer w.tellApplied()
+	defer w.ctx.Unlock()
+	return w.applyLocked()
+}
+
+// resolve finds the effects of a record, and the slots of their keys; all says that
+// everything is to be locked for them.
+func (w *Worker) resolve(sh *shard.Shard, payload []byte) (all bool, err error) {
+	w.slots, w.effects = w.slots[:0], w.effects[:0]
+	err = w.decoder.Decode(payload, func(db int, args [][]byte) error {
+		a := applied{db: db, spec: command.Lookup(args[0])}
 		if a.spec == nil || db >= w.srv.space.Databases() {
 			return fmt.Errorf("%w: command %.40q in database %d", shard.ErrBadEffect, args[0], db)
 		}
@@ -49,25 +68,21 @@ func (w *Worker) Apply(shardIndex int, payload []byte) error {
 			w.slots = append(w.slots, id)
 		}
 		all = all || a.spec.Locks != command.LocksKeys
-		effects = append(effects, a)
+		w.addEffect(a, args)
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("apply record: %w", err)
+	return all || len(w.slots) == 0, err
+}
+
+// addEffect adds an effect with a copy of the list of its arguments, in memory that
+// was used before.
+func (w *Worker) addEffect(a applied, args [][]byte) {
+	n := len(w.effects)
+	if n < cap(w.effects) {
+		a.args = w.effects[: n+1 : n+1][n].args
 	}
-	switch {
-	case len(effects) == 0:
-		return nil
-	case !all && len(w.slots) > 0:
-		w.ctx.LockSlots(w.slots)
-	case len(w.srv.space.Shards()) > 1:
-		w.ctx.LockShard(sh)
-	default:
-		w.ctx.LockAll()
-	}
-	defer w.tellApplied()
-	defer w.ctx.Unlock()
-	return w.applyLocked(effects)
+	a.args = append(a.args[:0], args...)
+	w.effects = append(w.effects, a)
 }
 
 // tellApplied tells those who cache keys of what a record has changed.
@@ -81,11 +96,12 @@ func (w *Worker) tellApplied() {
 	}
 }
 
-func (w *Worker) applyLocked(effects []applied) error {
-	var replies resp.Writer
-	w.ctx.W, w.ctx.Now, w.ctx.Applying = &replies, 0, true
+func (w *Worker) applyLocked() error {
+	replies := &w.effectReplies
+	w.ctx.W, w.ctx.Now, w.ctx.Applying = replies, 0, true
 	defer func() { w.ctx.Applying = false }()
-	for _, a := range effects {
+	for i := range w.effects {
+		a := &w.effects[i]
 		replies.B = replies.B[:0]
 		w.ctx.DB, w.ctx.Name = a.db, a.spec.Name
 		a.handler(&w.ctx, a.args)

@@ -142,9 +142,13 @@ func (w *Worker) refusal(s *session.Session, spec *command.Spec, asking bool) []
 	if v := w.srv.cluster.Load(); v != nil {
 		refusal = w.clusterRefusal(v, gate, s, spec, asking)
 	}
-	if refusal == nil && gate&shard.GateDisk != 0 && spec.Flags&command.FlagWrite != 0 {
+	if refusal == nil && gate&(shard.GateDisk|shard.GateLoading) != 0 && spec.Flags&command.FlagWrite != 0 {
+		text := reply.LogDiskFull
+		if gate&shard.GateLoading != 0 {
+			text = reply.Loading
+		}
 		var out resp.Writer
-		out.Error(reply.LogDiskFull)
+		out.Error(text)
 		refusal = out.B
 	}
 	return refusal

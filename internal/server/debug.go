@@ -38,6 +38,7 @@ func init() { // not a literal: HELP lists the table
 		"HTSTATS":                    {1, 2, debugTables},
 		"HTSTATS-KEY":                {1, 2, debugMembers},
 		"LISTPACK":                   {1, 1, debugPacked},
+		"LOADAOF":                    {0, 0, debugLoadAOF},
 		"LOG":                        {1, 1, debugLog},
 		"OBJECT":                     {1, 2, debugObject},
 		"PAUSE-CRON":                 {1, 1, debugPauseCron},
@@ -57,8 +58,8 @@ const argumentsMax = 1 << 20
 // debugUnsupported are Redis's other subcommands, with the reason why they are
 // refused.
 var debugUnsupported = map[string]string{
-	"CHANGE-REPL-ID": "histories change with each start of a writer",
-	"LOADAOF":        "there is no log on disk yet", "AOF-FLUSH-SLEEP": "there is no log on disk yet",
+	"CHANGE-REPL-ID":               "histories change with each start of a writer",
+	"AOF-FLUSH-SLEEP":              "tests slow the disk down instead",
 	"SET-SKIP-CHECKSUM-VALIDATION": "checksums are always compared",
 	"JMAP":                         "there is no Java heap", "MALLCTL": "the allocator is not jemalloc", "MALLCTL-STR": "the allocator is not jemalloc",
 	"STRUCTSIZE": "the structures are not those of Redis", "SDSLEN": "strings are not kept as in Redis",
@@ -108,6 +109,7 @@ func debugHelp(_ *Worker, s *session.Session, _ [][]byte) {
 		"POPULATE <count> [<prefix>] [<size>]", "Create keys.",
 		"PROTOCOL <type>", "Answer with a reply of this type.",
 		"RELOAD [MERGE] [NOFLUSH] [NOSAVE]", "Save everything, and load it anew.",
+		"LOADAOF", "Forget everything, and recover it from the snapshot and the log.",
 		"SET-ACTIVE-EXPIRE <0|1>", "Let only commands delete keys whose time is over, or the background too.",
 		"SLEEP <seconds>", "Hold up everything.",
 		"STRINGMATCH-LEN <length> <pattern>", "Match a text of so many letters with a pattern.",

@@ -120,7 +120,7 @@ func memoryStats(w *Worker, s *session.Session, _ [][]byte) {
 	number("clients.slaves", 0)
 	number("clients.normal", u.clients)
 	number("cluster.links", 0)
-	written, _ := w.srv.logState()
+	written := w.srv.logState()
 	number("aof.buffer", written.Waiting)
 	number("lua.caches", 0)
 	number("functions.caches", 0)

@@ -12,14 +12,19 @@ import (
 	"github.com/bowline-kv/bowline/internal/shard"
 )
 
-// Snapshots writes and reads the node's snapshot file.
+// Snapshots writes and reads the node's files.
 type Snapshots interface {
 	// Write writes a snapshot, puts the file in the place of the one before when it is
 	// on the disk, and says so in the log. It gives up with an error soon after stop
 	// says so, which it asks often.
 	Write(s *shard.Snapshot, stop func() bool) error
 	// Read loads the file, and says so in the log; nothing is done when there is none.
-	Read(l *shard.Loader) error
+	// unsaved says that a log on disk does not fit to what was loaded: another snapshot
+	// has to be written before clients are served.
+	Read(l *shard.Loader) (unsaved bool, err error)
+	// Recover loads what a start does: the snapshot file and, where a log is kept, what
+	// the log has beyond it. newLoader makes a loader for each file that is tried.
+	Recover(newLoader func() *shard.Loader) (unsaved bool, err error)
 	// Go runs a function that the node waits for when it stops.
 	Go(f func())
 }
@@ -35,6 +40,7 @@ type saving struct {
 	current  *save // nil: none; guarded by mu, like all below
 	begins   bool  // one is about to be current
 	wanted   bool  // another one is to follow
+	rewrites bool  // that one is to make the log shorter
 	failed   bool  // the last one did
 	tried    int64 // Instant.Mono of the last one's begin; 0: none
 	lastWall int64 // unix seconds of the last success, or of the start
@@ -46,6 +52,13 @@ type saving struct {
 	expired  int64
 	stopped  bool // none begins any more
 	onStop   onStop
+	rewrite  rewrites
+}
+
+// rewrites is what is known of snapshots that were to make the log shorter.
+type rewrites struct {
+	successes, failures int64 // failures: since the last success
+	seconds             int64 // that the last one took; -1: there was none
 }
 
 // save is a snapshot in progress.
@@ -53,6 +66,7 @@ type save struct {
 	snapshot *shard.Snapshot
 	began    session.Instant
 	changes  uint64 // of the space at the cut, or a little before
+	rewrites bool   // it is to make the log shorter
 	done     chan struct{}
 	stop     atomic.Bool
 }
@@ -100,7 +114,8 @@ func (srv *Server) beginSave() (*save, error) {
 	if n.snapshot == nil {
 		return nil, errBusy
 	}
-	s.current, s.wanted, s.tried = n, false, now.Mono
+	n.rewrites = s.rewrites
+	s.current, s.wanted, s.rewrites, s.tried = n, false, false, now.Mono
 	return n, nil
 }
 
@@ -124,9 +139,24 @@ func (srv *Server) finish(n *save) error {
 	case !n.stop.Load():
 		s.failed = true
 	}
+	if n.rewrites {
+		s.noteRewrite(err == nil)
+	}
 	srv.setState(stateUnsaved, s.failed)
 	close(n.done)
 	return err
+}
+
+// noteRewrite notes the end of a snapshot that was to make the log shorter; mu is
+// held.
+func (s *saving) noteRewrite(success bool) {
+	s.rewrite.seconds = s.seconds
+	if success {
+		s.rewrite.successes++
+		s.rewrite.failures = 0
+	} else {
+		s.rewrite.failures++
+	}
 }
 
 func (srv *Server) setState(bit uint32, on bool) {
@@ -176,7 +206,8 @@ const saveRetry = 5e9
 func (srv *Server) tickSaves(changes uint64, now session.Instant) {
 	s := &srv.saving
 	s.mu.Lock()
-	due := s.wanted || srv.saveDue(changes, now)
+	s.rewrites = s.rewrites || srv.rewriteDue(now)
+	due := s.wanted || s.rewrites || srv.saveDue(changes, now)
 	due = due && s.current == nil && srv.process.Snapshots != nil && s.state.Load()&stateLoading == 0
 	s.mu.Unlock()
 	if due {
@@ -196,6 +227,21 @@ func (srv *Server) saveDue(changes uint64, now session.Instant) bool {
 		}
 	}
 	return false
+}
+
+// rewriteDue says whether the log has grown so that it is to be made shorter;
+// saving.mu is held.
+func (srv *Server) rewriteDue(now session.Instant) bool {
+	s := &srv.saving
+	return srv.logState().Due && !(s.failed && now.Mono-s.tried < saveRetry)
+}
+
+// WantSnapshot asks for a snapshot, of which the log on disk has need; it begins
+// soon.
+func (srv *Server) WantSnapshot() {
+	srv.saving.mu.Lock()
+	defer srv.saving.mu.Unlock()
+	srv.saving.wanted, srv.saving.rewrites = true, true
 }
 
 // KeepsSnapshots says whether the node is to keep its data in a snapshot file by
@@ -239,10 +285,13 @@ func (srv *Server) FinalSave() error {
 // returned.
 func (srv *Server) ExpectLoad() { srv.setState(stateLoading, true) }
 
-// Load reads the snapshot file. After an error, which may have left a part of the
-// data behind, no snapshot is written any more.
+// Load recovers the data from the files of the node. After an error, which may have
+// left a part of the data behind, no snapshot is written any more.
 func (srv *Server) Load() error {
-	err := srv.load(false)
+	if srv.process.Snapshots == nil {
+		return errNoFiles
+	}
+	err := srv.load(false, srv.process.Snapshots.Recover)
 	if err != nil {
 		srv.saving.mu.Lock()
 		srv.saving.stopped = true
@@ -251,23 +300,29 @@ func (srv *Server) Load() error {
 	return err
 }
 
-func (srv *Server) load(replace bool) error {
-	if srv.process.Snapshots == nil {
-		return errNoFiles
-	}
+// load lets the data be read, by loaders that replace keys which are there or
+// refuse them.
+func (srv *Server) load(replace bool, read func(newLoader func() *shard.Loader) (unsaved bool, err error)) error {
 	srv.setState(stateLoading, true)
 	defer srv.setState(stateLoading, false)
-	l := srv.space.NewLoader(srv.now().Millis(), engine.Limits(srv.cfg))
-	l.Replace = replace
-	for _, sh := range srv.space.Shards() {
-		l.KeepExpired = l.KeepExpired || sh.Gate()&shard.GateReplica != 0
-	}
-	err := srv.process.Snapshots.Read(l)
+	var l *shard.Loader
+	unsaved, err := read(func() *shard.Loader {
+		l = srv.space.NewLoader(srv.now().Millis(), engine.Limits(srv.cfg))
+		l.Replace = replace
+		for _, sh := range srv.space.Shards() {
+			l.KeepExpired = l.KeepExpired || sh.Gate()&shard.GateReplica != 0
+		}
+		return l
+	})
 	srv.space.SetMemory(srv.space.Memory()) // which counts what is there
-	s := &srv.saving
-	s.mu.Lock()
-	s.loaded, s.expired = l.Loaded, l.Expired
-	s.mu.Unlock()
+	if l != nil {
+		srv.saving.mu.Lock()
+		srv.saving.loaded, srv.saving.expired = l.Loaded, l.Expired
+		srv.saving.mu.Unlock()
+	}
+	if err == nil && unsaved {
+		err = srv.saveNow()
+	}
 	if err != nil {
 		return fmt.Errorf("load: %w", err)
 	}

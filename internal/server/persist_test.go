@@ -56,10 +56,15 @@ func (m *memorySnapshots) Write(s *shard.Snapshot, stop func() bool) error {
 	return err
 }
 
-func (m *memorySnapshots) Read(l *shard.Loader) error {
+func (m *memorySnapshots) Read(l *shard.Loader) (unsaved bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return rdb.Read(bytes.NewReader(m.file), l, rdb.Options{})
+	err = rdb.Read(bytes.NewReader(m.file), l, rdb.Options{})
+	return false, errors.Join(err, l.Close())
+}
+
+func (m *memorySnapshots) Recover(newLoader func() *shard.Loader) (unsaved bool, err error) {
+	return m.Read(newLoader())
 }
 
 // written is the file of a snapshot; between is called between the steps.
@@ -203,7 +208,7 @@ func TestASnapshotHoldsAllTypesAsOfItsCut(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := to.space.NewLoader(1, engine.Limits(to.cfg))
-		if err := rdb.Read(bytes.NewReader(file), l, rdb.Options{}); err != nil {
+		if err := errors.Join(rdb.Read(bytes.NewReader(file), l, rdb.Options{}), l.Close()); err != nil {
 			t.Fatal(err)
 		}
 		if got := loaded.Do("DEBUG", "DIGEST"); got != want {

@@ -8,6 +8,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
+	"github.com/bowline-kv/bowline/internal/shard"
 )
 
 // unavailable gives the error for a command that can't run as the node is loading,
@@ -95,10 +96,35 @@ func bgSave(w *Worker, s *session.Session, args [][]byte) {
 	}
 }
 
-// bgRewriteAOF answers as Redis does, and is done with it: there is no log whose
-// dead records could be left out.
-func bgRewriteAOF(_ *Worker, s *session.Session, _ [][]byte) {
-	s.W.Simple("Background append only file rewriting started")
+// bgRewriteAOF begins a snapshot, behind which the log begins then. Without a log
+// there is nothing to be made shorter.
+func bgRewriteAOF(w *Worker, s *session.Session, _ [][]byte) {
+	if !w.srv.logState().On {
+		s.W.Simple("Background append only file rewriting started")
+		return
+	}
+	sv := &w.srv.saving
+	sv.mu.Lock()
+	current := sv.current
+	again := current != nil && current.rewrites
+	sv.rewrites = sv.rewrites || !again
+	sv.mu.Unlock()
+	if again {
+		s.W.Error(reply.RewriteInProgress)
+		return
+	}
+	if current != nil || w.inExec { // which holds locks
+		s.W.Simple("Background append only file rewriting scheduled")
+		return
+	}
+	switch err := w.srv.saveInBackground(); {
+	case err == nil:
+		s.W.Simple("Background append only file rewriting started")
+	case errors.Is(err, errBusy):
+		s.W.Simple("Background append only file rewriting scheduled")
+	default:
+		s.W.Error(reply.Failed)
+	}
 }
 
 // shutdown asks the node to stop. The client sees its connection end; only an
@@ -189,16 +215,40 @@ func debugReload(w *Worker, s *session.Session, args [][]byte) {
 			return
 		}
 	}
+	read := func(newLoader func() *shard.Loader) (bool, error) { return w.srv.process.Snapshots.Read(newLoader()) }
+	if err := w.replaceData(flush, merge || flush, read); err != nil {
+		s.W.Error(reply.DebugReloadFailed)
+		return
+	}
+	s.W.OK()
+}
+
+// debugLoadAOF forgets everything and recovers it as a start does.
+func debugLoadAOF(w *Worker, s *session.Session, _ [][]byte) {
+	switch {
+	case w.inExec:
+		s.W.Error(reply.NotInMulti)
+	case !w.srv.logState().On:
+		s.W.Error(reply.DebugNoLog)
+	case w.replaceData(true, false, w.srv.process.Snapshots.Recover) != nil:
+		s.W.Error(reply.DebugLoadFailed)
+	default:
+		s.W.OK()
+	}
+}
+
+// replaceData loads data while no other command changes any.
+func (w *Worker) replaceData(flush, replace bool, read func(func() *shard.Loader) (bool, error)) error {
 	w.srv.ExpectLoad()
+	for _, sh := range w.srv.space.Shards() {
+		sh.SetGate(shard.GateLoading, true)
+		defer sh.SetGate(shard.GateLoading, false)
+	}
+	w.srv.endSave()
 	if flush {
 		w.ctx.LockAll()
 		w.ctx.FlushAll()
 		w.ctx.Unlock()
 	}
-	// A command that was under way may have made a key meanwhile.
-	if err := w.srv.load(merge || flush); err != nil {
-		s.W.Error(reply.DebugReloadFailed)
-		return
-	}
-	s.W.OK()
+	return w.srv.load(replace, read)
 }

@@ -76,8 +76,8 @@ type Process struct {
 	Shutdown func(client string)
 	// TLS describes the certificate in use; false: there is no TLS.
 	TLS func() (Certificate, bool)
-	// LogState describes the log on disk; false: there is none.
-	LogState func() (LogState, bool)
+	// LogState describes the log on disk; nil: there is never one.
+	LogState func() LogState
 	// Sleep waits.
 	Sleep func(time.Duration)
 	// Log writes a line to the log.
@@ -167,7 +167,7 @@ var families = []map[string]engine.Handler{
 // New makes a server that serves every slot itself, until it gets a map.
 func New(o Options) *Server {
 	srv := &Server{cfg: o.Config, space: o.Space, node: o.NodeID, process: o.Process, now: o.Now, started: o.Now()}
-	srv.saving.lastWall, srv.saving.seconds = srv.started.Wall/1e6, -1
+	srv.saving.lastWall, srv.saving.seconds, srv.saving.rewrite.seconds = srv.started.Wall/1e6, -1, -1
 	srv.hooks = &hooks{srv: srv}
 	srv.broker = newBroker()
 	srv.tracking = newTracking()

@@ -9,6 +9,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/session"
 	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/store"
+	"github.com/bowline-kv/bowline/resp"
 	"github.com/bowline-kv/bowline/slot"
 )
 
@@ -38,7 +39,13 @@ type Worker struct {
 	later     []queueKey // those whose waiters need other locks
 	answers   []served
 	lap       lap
-	wary      int // for so many batches every command is timed by itself
+
+	// For records that are applied.
+	decoder       shard.EffectDecoder
+	effects       []applied
+	effectReplies resp.Writer
+
+	wary int // for so many batches every command is timed by itself
 
 	// What became of the commands of the batch.
 	specs    [session.BatchMax]*command.Spec
@@ -48,14 +55,20 @@ type Worker struct {
 
 // NewExecutor makes a worker, for a driver.
 func (srv *Server) NewExecutor() session.Executor {
+	w := srv.newWorker()
+	srv.mu.Lock()
+	srv.workers = append(srv.workers, w)
+	srv.mu.Unlock()
+	return w
+}
+
+// newWorker makes a worker whose statistics count nowhere.
+func (srv *Server) newWorker() *Worker {
 	w := &Worker{srv: srv}
 	w.ctx.Tx = srv.space.NewTxFor(&workerHooks{w})
 	w.ctx.Config = srv.cfg
 	w.ctx.ReadsAnyKey = w.readsAnyKey
 	w.ctx.Clustered = func() bool { return srv.cluster.Load() != nil }
-	srv.mu.Lock()
-	srv.workers = append(srv.workers, w)
-	srv.mu.Unlock()
 	return w
 }
 

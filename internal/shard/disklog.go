@@ -1,19 +1,29 @@
 package shard
 
-import "github.com/bowline-kv/bowline/internal/wal"
+import (
+	"sync/atomic"
 
-// DiskLog is a [Log] that a stream of the node's log on disk keeps; the newest
-// records stand in a ring of memory too, for Read. It begins in recovery: the
-// records that are applied then are in the stream already, so Append only tells the
-// number that [DiskLog.Recovered] was given. [DiskLog.Attach] ends that.
+	"github.com/bowline-kv/bowline/internal/wal"
+)
+
+// DiskLog is a [Log] that a stream of the node's log on disk may keep; the newest
+// records stand in a ring of memory too, for Read. It is in one of three states:
+//
+//	memory     it has the ring only; so it begins
+//	recovery   what is applied is in the log already, so that Append only tells the
+//	           number that [DiskLog.Recovered] was given
+//	disk       records go to the stream
+//
+// The state changes while nobody appends: before other goroutines know the log, or
+// with the whole space locked.
 type DiskLog struct {
-	ring *ringLog
-	// stream is nil during recovery. It is set before any other goroutine knows the
-	// log.
-	stream *wal.Stream
+	ring       *ringLog
+	recovering bool                       // guarded by ring.mu
+	stream     atomic.Pointer[wal.Stream] // nil: not on disk; changed under ring.mu
+	bytes      atomic.Int64               // changed under ring.mu
 }
 
-// NewDiskLog makes a log in recovery with a ring of so many bytes; <= 0: 1 MiB.
+// NewDiskLog makes a log in memory with a ring of so many bytes; <= 0: 1 MiB.
 func NewDiskLog(ringBytes int) *DiskLog {
 	if ringBytes <= 0 {
 		ringBytes = logBytesDefault
@@ -21,14 +31,36 @@ func NewDiskLog(ringBytes int) *DiskLog {
 	return &DiskLog{ring: newRingLog(ringBytes)}
 }
 
+// Recover begins a recovery.
+func (l *DiskLog) Recover() {
+	l.ring.mu.Lock()
+	defer l.ring.mu.Unlock()
+	l.recovering = true
+	l.stream.Store(nil)
+}
+
 // Recovered says that the record of this number is applied next, or, after the
 // last one, that it was.
 func (l *DiskLog) Recovered(seq Sequence) { l.ring.startAfter(seq) }
 
-// Attach ends the recovery: from here on records go to the stream.
+// Attach lets records go to a stream, of which the last record is the newest that
+// was appended or recovered.
 func (l *DiskLog) Attach(stream *wal.Stream) {
-	l.ring.startAfter(stream.Last())
-	l.stream = stream
+	if last := stream.Last(); last != l.ring.Last() {
+		l.ring.startAfter(last)
+	}
+	l.ring.mu.Lock()
+	defer l.ring.mu.Unlock()
+	l.recovering = false
+	l.stream.Store(stream)
+}
+
+// Detach keeps the log in memory only.
+func (l *DiskLog) Detach() {
+	l.ring.mu.Lock()
+	defer l.ring.mu.Unlock()
+	l.recovering = false
+	l.stream.Store(nil)
 }
 
 // Append implements [Log].
@@ -36,27 +68,42 @@ func (l *DiskLog) Append(payload []byte) Sequence {
 	// One lock over both, so that their numbers agree.
 	l.ring.mu.Lock()
 	defer l.ring.mu.Unlock()
-	if l.stream == nil {
+	if l.recovering {
 		return l.ring.last
 	}
-	l.ring.append(payload)
-	return l.stream.Append(payload)
+	l.bytes.Store(l.bytes.Load() + int64(len(payload)))
+	seq := l.ring.append(payload)
+	if s := l.stream.Load(); s != nil {
+		return s.Append(payload)
+	}
+	return seq
 }
+
+// Bytes is the size of all payloads that were appended; it only grows.
+func (l *DiskLog) Bytes() int64 { return l.bytes.Load() }
 
 // Last implements [Log].
 func (l *DiskLog) Last() Sequence {
-	if l.stream == nil {
-		return l.ring.Last()
+	if s := l.stream.Load(); s != nil {
+		return s.Last()
 	}
-	return l.stream.Last()
+	return l.ring.Last()
 }
 
-// Durable implements [Log]: what was synced.
+// Durable implements [Log]: what was synced, where there is a stream.
 func (l *DiskLog) Durable() Sequence {
-	if l.stream == nil {
-		return l.ring.Last()
+	if s := l.stream.Load(); s != nil {
+		return s.Durable()
 	}
-	return l.stream.Durable()
+	return l.ring.Last()
+}
+
+// History implements [Log].
+func (l *DiskLog) History() wal.History {
+	if s := l.stream.Load(); s != nil {
+		return s.History()
+	}
+	return nil
 }
 
 // Read implements [Log].

@@ -28,7 +28,15 @@ func appendEffectArg[T string | []byte](dst []byte, arg T) []byte {
 // arguments alias the payload. It returns the first error of visit, or one that
 // wraps [ErrBadEffect].
 func DecodeEffects(payload []byte, visit func(db int, args [][]byte) error) error {
-	var args [][]byte
+	return new(EffectDecoder).Decode(payload, visit)
+}
+
+// EffectDecoder decodes records one after the other, without allocating for each. It
+// belongs to one goroutine.
+type EffectDecoder struct{ args [][]byte }
+
+// Decode is [DecodeEffects]; what visit is given it may use until it returns.
+func (d *EffectDecoder) Decode(payload []byte, visit func(db int, args [][]byte) error) error {
 	rest := payload
 	for len(rest) > 0 {
 		var db, argc uint64
@@ -43,7 +51,7 @@ func DecodeEffects(payload []byte, visit func(db int, args [][]byte) error) erro
 		if argc == 0 || argc > uint64(len(rest)) || db > maxDatabase {
 			return fmt.Errorf("%w: %d arguments for database %d in %d bytes", ErrBadEffect, argc, db, len(rest))
 		}
-		args = args[:0]
+		d.args = d.args[:0]
 		for range argc {
 			var n uint64
 			if n, rest, err = cutUvarint(rest); err != nil {
@@ -52,10 +60,10 @@ func DecodeEffects(payload []byte, visit func(db int, args [][]byte) error) erro
 			if n > uint64(len(rest)) {
 				return fmt.Errorf("%w: argument of %d bytes, %d are left", ErrBadEffect, n, len(rest))
 			}
-			args = append(args, rest[:n:n])
+			d.args = append(d.args, rest[:n:n])
 			rest = rest[n:]
 		}
-		if err := visit(int(db), args); err != nil {
+		if err := visit(int(db), d.args); err != nil {
 			return err
 		}
 	}

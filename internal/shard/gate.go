@@ -17,10 +17,13 @@ const (
 	// GateDisk: the disk has no room for the log. Reads go on; no key expires or is
 	// evicted meanwhile, as that would need room too.
 	GateDisk
+	// GateLoading: the data is being replaced by what is in files. No key expires or
+	// is evicted meanwhile.
+	GateLoading
 )
 
 // gateKeeps are the reasons for which keys stay whose time is over.
-const gateKeeps = GateReplica | GatePaused | GateDisk
+const gateKeeps = GateReplica | GatePaused | GateDisk | GateLoading
 
 // SlotState says what this node does with the keys of one slot.
 type SlotState uint8

@@ -22,6 +22,9 @@ type Log interface {
 	// Durable is the number of the newest record that is safe: on disk, where the
 	// log is on disk. Invariant: Durable <= Last, and neither goes back.
 	Durable() Sequence
+	// History is the chain of writers up to the newest record; nil for a log in memory.
+	// The caller must not change it.
+	History() wal.History
 	// Read gives copies of the payloads of up to limit records from a number on;
 	// ok is false when they are no longer kept.
 	Read(from Sequence, limit int) (payloads [][]byte, ok bool)
@@ -134,3 +137,6 @@ func (l *ringLog) Last() Sequence {
 
 // Durable implements [Log]: in memory nothing is waited for.
 func (l *ringLog) Durable() Sequence { return l.Last() }
+
+// History implements [Log].
+func (l *ringLog) History() wal.History { return nil }

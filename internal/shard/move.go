@@ -137,7 +137,7 @@ func (tx *Tx) RandomKey() ([]byte, bool) {
 		if e, _ := t.Get(k); !e.Expired(tx.Now) {
 			return k.Name, true
 		}
-		if tx.Gate()&(GateReplica|GateDisk) == 0 {
+		if tx.Gate()&gateKeeps == 0 {
 			tx.expire(t, k)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bowline-kv/bowline/internal/rdb"
+	"github.com/bowline-kv/bowline/internal/wal"
 )
 
 // Snapshot gives the content of a space as of one cut, in steps, while commands
@@ -26,11 +27,12 @@ type Snapshot struct {
 	tx    *Tx
 	o     SnapshotOptions
 	cut   []Sequence
-	usage []Usage // of the databases at the cut
-	timed bool    // a hash had fields that expire
-	next  int     // the stripe to walk, counted through all shards
-	db    int     // that is selected in the file; -1: none yet
-	sized []bool  // databases whose sizes are written
+	forks []wal.History // by shard, at the cut
+	usage []Usage       // of the databases at the cut
+	timed bool          // a hash had fields that expire
+	next  int           // the stripe to walk, counted through all shards
+	db    int           // that is selected in the file; -1: none yet
+	sized []bool        // databases whose sizes are written
 	batch pieces
 	half  *part // what is written of it ends inside a value; nil: nothing does
 	// memory is how keys were judged at the cut.
@@ -70,7 +72,7 @@ func (sp *Space) BeginSnapshot(o SnapshotOptions) *Snapshot {
 	defer s.tx.release()
 	s.memory = *sp.memory.Load()
 	for i, sh := range sp.shards {
-		s.cut = append(s.cut, sh.log.Last())
+		s.cut, s.forks = append(s.cut, sh.log.Last()), append(s.forks, sh.log.History())
 		for n := range sh.stripes {
 			s.begin(&sh.stripes[n], &captures[i*Stripes+n])
 		}
@@ -97,6 +99,10 @@ func (s *Snapshot) begin(st *stripe, c *capture) {
 // Cut gives, for each shard, the number of the newest record whose effects are in
 // the snapshot.
 func (s *Snapshot) Cut() []Sequence { return s.cut }
+
+// Histories gives, for each shard, the chain of its log's writers at the cut; nil
+// for a log in memory.
+func (s *Snapshot) Histories() []wal.History { return s.forks }
 
 // Databases tells what was in each database at the cut; without Footprint.
 func (s *Snapshot) Databases() []Usage { return s.usage }

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -242,7 +243,7 @@ func checkLoad(t *rapid.T, b []byte, want map[string]string) {
 	sp := NewSpace(Options{Databases: 3})
 	defer sp.pool.Close()
 	l := sp.NewLoader(1, value.Limits{})
-	if err := rdb.Read(bytes.NewReader(b), l, rdb.Options{}); err != nil {
+	if err := errors.Join(rdb.Read(bytes.NewReader(b), l, rdb.Options{}), l.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if got := contentNow(sp.NewTx()); !maps.Equal(got, want) || l.Loaded != int64(len(want)) {

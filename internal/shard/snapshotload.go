@@ -10,7 +10,7 @@ import (
 
 // Loader puts the keys of a snapshot file into a space; it is a [rdb.Sink]. What
 // it does is no command: nobody is told, and nothing goes into a log. It belongs to
-// one goroutine.
+// one goroutine, and has others that work for it until [Loader.Close].
 type Loader struct {
 	// KeepExpired loads keys whose time is over, too, as a replica has to.
 	KeepExpired bool
@@ -18,7 +18,9 @@ type Loader struct {
 	// that wraps [rdb.ErrCorrupt].
 	Replace bool
 
-	tx      *Tx
+	tx      *Tx // to look names up
+	lanes   *Lanes[loaded]
+	txs     []*Tx // of the lanes
 	now     int64
 	builder value.Builder
 	key     rdb.Key
@@ -35,7 +37,12 @@ type Loader struct {
 // expired, and limits say which collections are packed.
 func (sp *Space) NewLoader(now int64, limits value.Limits) *Loader {
 	l := &Loader{tx: sp.NewTx(), now: now}
-	l.tx.Now = now
+	l.lanes = NewLanes(Stripes, l.put)
+	for range l.lanes.Len() {
+		tx := sp.NewTx()
+		tx.Now = now
+		l.txs = append(l.txs, tx)
+	}
 	// Bodies come from a table that has only the pool and the seed in common with the
 	// others, so that no lock is held while a value is read.
 	l.builder = value.Builder{Limits: limits, Bodies: store.NewTable(sp.pool, sp.seed)}
@@ -82,23 +89,49 @@ func (l *Loader) End() error {
 		l.Empty++
 		return nil
 	}
+	k := l.tx.Key(l.name)
+	b := l.lanes.At(k.Slot)
+	k.Name = b.Keep(l.name)
 	n := l.builder.Content()
 	n.ExpireAt = l.key.ExpireAt
-	if !l.put(&n) {
-		return fmt.Errorf("%w: the key comes twice", rdb.ErrCorrupt)
+	if n.Body == nil {
+		n.Value = b.Keep(n.Value)
 	}
+	b.Items = append(b.Items, loaded{k, l.key.DB, n, l.key.IdleSeconds, int64(l.key.Freq)})
 	l.Loaded++
+	return l.lanes.Err()
+}
+
+// Close returns when every key is in its place, with an error for one that could
+// not be put there. It may be called twice.
+func (l *Loader) Close() error { return l.lanes.Close() }
+
+// loaded is a key and its value.
+type loaded struct {
+	key        store.Key
+	db         int
+	content    store.Content
+	idle, freq int64
+}
+
+// put gives keys their values, each under its lock.
+func (l *Loader) put(lane int, items []loaded) error {
+	tx := l.txs[lane]
+	for i := range items {
+		if !l.putOne(tx, &items[i]) {
+			return fmt.Errorf("%w: the key %.100q comes twice", rdb.ErrCorrupt, items[i].key.Name)
+		}
+	}
 	return nil
 }
 
-// put gives the key its value under its lock; false when it is there already.
-func (l *Loader) put(n *store.Content) bool {
-	tx := l.tx
-	k := tx.Key(l.name)
+// putOne is false when the key is there already.
+func (l *Loader) putOne(tx *Tx, n *loaded) bool {
+	k := n.key
 	sh := tx.space.ShardOf(k.Slot)
 	tx.lock(sh, 1<<stripeOf(k.Slot))
 	defer tx.release()
-	tx.DB = l.key.DB
+	tx.DB = n.db
 	tx.preserve(&k)
 	t := tx.tableForWrite(k.Slot)
 	if !l.Replace && t.Has(k) {
@@ -106,8 +139,10 @@ func (l *Loader) put(n *store.Content) bool {
 	}
 	m := tx.space.memory.Load()
 	t.Stamp(m.fresh(l.now))
-	t.Put(k, n)
-	tx.SetUse(l.name, l.key.IdleSeconds, int64(l.key.Freq))
+	t.Put(k, &n.content)
+	if n.idle >= 0 || n.freq >= 0 {
+		tx.SetUse(k.Name, n.idle, n.freq)
+	}
 	if m.Limit != 0 {
 		tx.space.account(tx.stripe(k.Slot))
 	}

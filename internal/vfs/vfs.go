@@ -3,6 +3,7 @@ package vfs
 import (
 	"errors"
 	"io"
+	"path/filepath"
 )
 
 // FS is a file system. Its methods may be called from any goroutine.
@@ -54,6 +55,24 @@ type File interface {
 type Space struct {
 	// Total is the size of the disk, Free what this process may still use.
 	Total, Free uint64
+}
+
+// MakeDir makes a directory, and those above it that don't exist, and makes safe
+// that they are there.
+func MakeDir(fs FS, dir string) error {
+	if _, err := fs.List(dir); err == nil {
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if parent != dir {
+		if err := MakeDir(fs, parent); err != nil {
+			return err
+		}
+	}
+	if err := fs.MkdirAll(dir); err != nil {
+		return err
+	}
+	return fs.SyncDir(parent)
 }
 
 // IsNoSpace says that an error means a full disk, or a quota that is used up.

@@ -312,6 +312,7 @@ func TestFullDiskIsWaitedFor(t *testing.T) {
 				seq := l.Stream(shard).Append([]byte(p))
 				want = append(want, fmt.Sprintf("%d/%d:%s", shard, seq, p))
 			}
+			synctest.Wait() // else Run may be at work, and EndTick leaves it to that
 			return l.EndTick()
 		}
 		var err error

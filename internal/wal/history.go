@@ -29,12 +29,19 @@ const forkSize = 24
 // Contains says that a record is on this history: that the writer with this ID
 // wrote the record of this number.
 func (h History) Contains(seq Sequence, id uint64) bool {
+	f, ok := h.Writer(seq)
+	return ok && f.ID == id
+}
+
+// Writer gives the fork under which the record of this number was written; ok is
+// false when that is not known.
+func (h History) Writer(seq Sequence) (f Fork, ok bool) {
 	for _, f := range slices.Backward(h) {
 		if f.First <= seq {
-			return f.ID == id
+			return f, true
 		}
 	}
-	return false
+	return Fork{}, false
 }
 
 // fork gives the history that goes on with f; h stays as it is.

@@ -160,7 +160,7 @@ func (r *Recovery) Start(o Options) (*Log, error) {
 
 // secure makes the directory what recovery took it for.
 func (l *Log) secure(r *Recovery) error {
-	if err := l.makeDir(l.dir); err != nil {
+	if err := vfs.MakeDir(l.fs, l.dir); err != nil {
 		return err
 	}
 	// It may have been there, but not safely.
@@ -201,23 +201,6 @@ func (l *Log) finish(seg *segment) error {
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
-}
-
-// makeDir makes a directory, and safe.
-func (l *Log) makeDir(dir string) error {
-	if _, err := l.fs.List(dir); err == nil {
-		return nil
-	}
-	parent := filepath.Dir(dir)
-	if parent != dir {
-		if err := l.makeDir(parent); err != nil {
-			return err
-		}
-	}
-	if err := l.fs.MkdirAll(dir); err != nil {
-		return err
-	}
-	return l.fs.SyncDir(parent)
 }
 
 // Stream gives the stream of a shard, below Options.Shards.

@@ -314,6 +314,15 @@ func (r *Recovery) Last(shard int) Sequence {
 	return r.shards[shard].last
 }
 
+// Begin is the number of the newest record of a shard that the log does not reach
+// back to; 0: it begins with the first one.
+func (r *Recovery) Begin(shard int) Sequence {
+	if shard >= len(r.shards) {
+		return 0
+	}
+	return r.shards[shard].begin
+}
+
 // History is the chain of forks of a shard. The caller must not change it.
 func (r *Recovery) History(shard int) History {
 	if shard >= len(r.shards) {

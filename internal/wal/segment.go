@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -93,9 +94,9 @@ type listing struct {
 	spares      []string // paths
 }
 
-func list(fs vfs.FS, dir string) (listing, error) {
+func list(fsys vfs.FS, dir string) (listing, error) {
 	var l listing
-	names, err := fs.List(dir)
+	names, err := fsys.List(dir)
 	if err != nil {
 		return l, fmt.Errorf("list the log: %w", err)
 	}
@@ -114,4 +115,32 @@ func list(fs vfs.FS, dir string) (listing, error) {
 	}
 	slices.Sort(l.generations)
 	return l, nil
+}
+
+// Exists says whether a directory holds segments of a log.
+func Exists(fsys vfs.FS, dir string) bool {
+	l, err := list(fsys, dir)
+	return err == nil && len(l.generations) > 0
+}
+
+// Discard removes the log in a directory, which nobody uses; that there is none is
+// no error. After a failure it may be called again.
+func Discard(fsys vfs.FS, dir string) error {
+	l, err := list(fsys, dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	names := l.spares
+	for _, g := range l.generations {
+		names = append(names, segmentName(dir, g))
+	}
+	for _, name := range names {
+		if err := fsys.Remove(name); err != nil {
+			return fmt.Errorf("remove a segment of the log: %w", err)
+		}
+	}
+	return fsys.SyncDir(dir)
 }
