@@ -1,7 +1,7 @@
 // Package chain is the body of a large list: a deque of nodes, each a run of
 // elements as in package pack, outside the collector's heap.
 //
-//	descriptors:  | node | node | node | ... |     24 bytes each, on the Go heap
+//	descriptors:  | node | node | node | ... |     32 bytes each, on the Go heap
 //	                 |
 //	run of pages: | free | element | element | ... | free |
 //	                     off                       off+bytes
