@@ -217,7 +217,7 @@ func (t *Table) unlistBody(n uint32) *Body {
 	body := t.bodies[n]
 	t.bodies[n] = nil
 	if t.freeBodies = append(t.freeBodies, n); len(t.freeBodies) == len(t.bodies)-1 {
-		t.bodies, t.freeBodies = nil, nil
+		t.bodies, t.freeBodies, t.sweep.body = nil, nil, 0
 	}
 	return body
 }
