@@ -117,8 +117,7 @@ func (s *Snapshot) encode(p *part, out *pieces, k *store.Key, e *store.Entry) {
 		if v, ok := p.table.Pin(*e); ok {
 			n := s.key(k, e)
 			out.add(p.db, 1, func(dst []byte) []byte { return rdb.AppendKey(dst, &n, rdb.TypeString) })
-			out.to(p.db).value = v
-			out.size += len(v.Bytes)
+			out.pin(p.db, v)
 			return
 		}
 	}

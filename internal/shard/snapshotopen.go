@@ -47,8 +47,20 @@ func (s *Snapshot) open(p *part, k *store.Key, e *store.Entry) bool {
 // KeepMember implements [store.Keeper].
 func (o *opened) KeepMember(name []byte, e *store.Entry) {
 	before := o.kept.size
-	o.kept.add(o.db, 0, func(dst []byte) []byte { return o.pieces.AppendMember(dst, name, e) })
+	o.add(&o.kept, name, e)
 	o.snapshot.noteHanded(o.kept.size - before)
+}
+
+// add adds a member to out. A long value is not copied.
+func (o *opened) add(out *pieces, name []byte, e *store.Entry) {
+	if len(e.Value) >= store.PinnedMin {
+		if v, ok := o.pieces.Image().Pin(e); ok {
+			out.add(o.db, 0, func(dst []byte) []byte { return o.pieces.AppendName(dst, name, e) })
+			out.pin(o.db, v)
+			return
+		}
+	}
+	out.add(o.db, 0, func(dst []byte) []byte { return o.pieces.AppendMember(dst, name, e) })
 }
 
 // KeepNode implements [store.Keeper].
@@ -78,30 +90,46 @@ func (s *Snapshot) walkOpened(o *opened) {
 		o.begun = true
 		s.batch.add(o.db, 0, func(dst []byte) []byte { return append(dst, o.head...) })
 	}
+	image, nodes := o.pieces.Image(), 0
+	if image.List() != nil {
+		s.batch.add(o.db, 0, func(dst []byte) []byte {
+			dst, nodes = o.pieces.AppendNodes(dst, s.stepBytes)
+			return dst
+		})
+	}
 	s.lockOpened(o)
-	s.waiting.Add(-int64(o.kept.size))
-	s.batch.join(&o.kept)
-	more := false
-	s.batch.add(o.db, 0, func(dst []byte) []byte {
-		dst, more = o.pieces.Append(dst, s.stepBytes)
-		return dst
-	})
+	if image.List() != nil {
+		s.half = image.List().Pass(nodes)
+	} else {
+		s.half = s.walkMembers(o)
+	}
 	var left *store.Dropped
-	if !more {
-		left = o.pieces.Image().End()
+	if !s.half {
+		left = image.End()
 	}
 	s.tx.release()
-	if more {
-		s.half = true
-		return
+	if !s.half {
+		s.batch.to(o.db).keys++
+		s.drop(left)
+		s.mu.Lock()
+		s.opened[0] = nil
+		s.opened = s.opened[1:]
+		s.mu.Unlock()
 	}
-	s.batch.to(o.db).keys++
-	s.half = false
-	s.drop(left)
-	s.mu.Lock()
-	s.opened[0] = nil
-	s.opened = s.opened[1:]
-	s.mu.Unlock()
+}
+
+// walkMembers adds what was handed over of a hash, a set or a sorted set, and the next
+// members; more is false after the last.
+func (s *Snapshot) walkMembers(o *opened) (more bool) {
+	s.waiting.Add(-int64(o.kept.size))
+	s.batch.join(&o.kept)
+	end, groups := s.batch.size+s.stepBytes, 0
+	return !o.pieces.Image().Walk(func(name []byte, e *store.Entry) {
+		o.add(&s.batch, name, e)
+	}, func() bool {
+		groups++
+		return s.batch.size >= end || groups > stepGroups
+	})
 }
 
 // lockOpened locks the key that has a collection, if one has.

@@ -145,7 +145,11 @@ func (r *remodeler) editHash(name []byte, e *store.Entry, body *store.Body) (don
 	field := r.element()
 	switch r.number("edit", 4) {
 	case 0:
-		h.Set(field, r.element(), false, value.HashLimit{})
+		v := r.element()
+		if r.number("long", 5) == 0 {
+			v = bytes.Repeat(v[:9], store.PinnedMin/8)
+		}
+		h.Set(field, v, false, value.HashLimit{})
 	case 1:
 		h.Set(field, r.element(), true, value.HashLimit{})
 	case 2:

@@ -70,11 +70,11 @@ func (t *Table) Image(k *Key, b *Body, keeper Keeper) *Image {
 // and changes under it: whoever has locked the slot must look again.
 func (im *Image) Slot() slot.ID { return slot.ID(im.slot.Load()) }
 
-// Nodes is the number of nodes of a list.
-func (im *Image) Nodes() int { return im.list.Nodes() }
+// List is the image of a list, with which that is read; nil for others.
+func (im *Image) List() *chain.Image { return im.list }
 
-// NextNode is [chain.Image.Next] of a list.
-func (im *Image) NextNode(visit func(elements []byte, count int)) bool { return im.list.Next(visit) }
+// Pin is [Table.Pin] for the value of a member that is visited or handed over.
+func (im *Image) Pin(e *Entry) (Pinned, bool) { return im.body.Members.Pin(*e) }
 
 // Walk visits the next members of a hash, a set or a sorted set, until enough says
 // so, which is asked after every ten members or so; done at the end.

@@ -24,7 +24,7 @@ func NewPieces(t *store.Table, k *store.Key, e *store.Entry, keeper store.Keeper
 	body := t.Body(e)
 	p := &Pieces{typ: e.Type, timed: e.Timed, compress: compress, image: t.Image(k, body, keeper)}
 	if p.typ == store.List {
-		p.count = p.image.Nodes()
+		p.count = p.image.List().Nodes()
 	} else {
 		p.count = body.Members.Len()
 	}
@@ -60,37 +60,22 @@ func (p *Pieces) AppendHead(dst []byte) []byte {
 	return rdb.AppendLen(dst, uint64(p.count))
 }
 
-// stepsMost bounds a piece where the members at hand were written before, or are
-// few: it is some thousand members.
-const stepsMost = 200
-
-// Append appends the next elements, about so many bytes of them and maybe none; more
-// is false after the last.
-func (p *Pieces) Append(dst []byte, bytes int) (out []byte, more bool) {
-	end, steps := len(dst)+bytes, 0
-	if p.typ == store.List {
-		for more = true; more && len(dst) < end; {
-			more = p.image.NextNode(func(elements []byte, count int) {
-				dst = appendNode(dst, elements, count, p.compress)
-			})
+// AppendNodes appends the next nodes of a list, about so many bytes of them, and gives
+// their number, for [chain.Image.Pass]. It needs no lock.
+func (p *Pieces) AppendNodes(dst []byte, bytes int) (out []byte, nodes int) {
+	for end := len(dst) + bytes; len(dst) < end; nodes++ {
+		elements, count, ok := p.image.List().Peek(nodes)
+		if !ok {
+			break
 		}
-		return dst, more
+		dst = appendNode(dst, elements, count, p.compress)
 	}
-	done := p.image.Walk(func(name []byte, e *store.Entry) {
-		dst = p.AppendMember(dst, name, e)
-	}, func() bool {
-		steps++
-		return len(dst) >= end || steps > stepsMost
-	})
-	return dst, !done
+	return dst, nodes
 }
 
 // AppendMember appends a member of a hash, a set or a sorted set.
 func (p *Pieces) AppendMember(dst, name []byte, e *store.Entry) []byte {
-	if p.timed {
-		dst = rdb.AppendLen(dst, uint64(e.ExpireAt))
-	}
-	dst = rdb.AppendString(dst, name, p.compress)
+	dst = p.AppendName(dst, name, e)
 	switch p.typ {
 	case store.Hash:
 		dst = rdb.AppendString(dst, e.Value, p.compress)
@@ -98,4 +83,12 @@ func (p *Pieces) AppendMember(dst, name []byte, e *store.Entry) []byte {
 		dst = rdb.AppendScore(dst, e.Score())
 	}
 	return dst
+}
+
+// AppendName appends what comes before the value of a member.
+func (p *Pieces) AppendName(dst, name []byte, e *store.Entry) []byte {
+	if p.timed {
+		dst = rdb.AppendLen(dst, uint64(e.ExpireAt))
+	}
+	return rdb.AppendString(dst, name, p.compress)
 }

@@ -45,6 +45,9 @@ func (c *Chain) freeRun(n *node) {
 func (c *Chain) open(n *node, at, old, size int) []byte {
 	front, back := at, int(n.bytes)-at-old
 	grown := int(n.bytes) + size - old
+	if c.image.needs(n) {
+		return c.rewrite(n, at, old, size, page.PagesFor(grown))
+	}
 	stay := int(n.off)               // the front stays, the back moves
 	slide := int(n.off) + old - size // the back stays, the front moves
 	var off int
@@ -59,9 +62,6 @@ func (c *Chain) open(n *node, at, old, size int) []byte {
 		// The free bytes are at the other side: half of them go to each, so that
 		// the next changes move little.
 		off = (n.room() - grown) / 2
-	}
-	if c.image.needs(n) {
-		c.move(n, int(n.pages))
 	}
 	b := n.addr.Bytes(n.room())
 	from := stay + at + old
@@ -84,6 +84,12 @@ func (c *Chain) reopen(n *node, at, old, size int) []byte {
 	if limit := c.limit.Bytes / page.Size; pages <= limit {
 		pages = min(max(pages, 2*int(n.pages)), limit)
 	}
+	return c.rewrite(n, at, old, size, pages)
+}
+
+// rewrite is open that moves a node to a run of so many pages.
+func (c *Chain) rewrite(n *node, at, old, size, pages int) []byte {
+	grown := int(n.bytes) + size - old
 	to := node{addr: c.pool.Alloc(pages), pages: uint32(pages), bytes: uint32(grown), count: n.count}
 	if at == 0 && n.bytes > 0 {
 		to.off = uint32(to.room() - grown) // it grows to the front
