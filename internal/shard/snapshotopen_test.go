@@ -387,3 +387,80 @@ func TestTheLastCollectionOfAnEmptiedDatabaseIsWritten(t *testing.T) {
 		}
 	}
 }
+
+// TestAStepIsShortWhereAllWasHandedOver: there is little to write, and still the lock
+// is not held for all of it.
+func TestAStepIsShortWhereAllWasHandedOver(t *testing.T) {
+	const (
+		many     = 50_000
+		stepsMin = 20
+	)
+	number := func(i int) []byte { return fmt.Appendf(nil, "{x}%d", i) }
+	name := []byte("{x}k")
+	tests := map[string]struct{ fill, change func(tx *Tx) }{
+		"members of a set": {
+			func(tx *Tx) { setOf(tx, name, many) },
+			func(tx *Tx) {
+				e, _ := tx.Find(name)
+				m := tx.Body(name, &e).Members
+				for i := range many {
+					k := m.Key(fmt.Appendf(nil, "element:%d", i))
+					m.Delete(k)
+					m.Add(k, store.String, nil)
+				}
+			},
+		},
+		"members of a sorted set": {
+			func(tx *Tx) {
+				n := store.Content{Type: store.ZSet, Body: tx.NewSorted(name)}
+				for i := range many {
+					n.Body.SetScore(number(i), 0)
+				}
+				tx.Put(name, &n)
+			},
+			func(tx *Tx) {
+				e, _ := tx.Find(name)
+				for i := range many {
+					tx.Body(name, &e).SetScore(number(i), 1)
+				}
+			},
+		},
+		"keys": {
+			func(tx *Tx) {
+				for i := range many {
+					tx.SetString(number(i), nil, 0)
+				}
+			},
+			func(tx *Tx) {
+				for i := range many {
+					tx.SetString(number(i), []byte("x"), 0)
+				}
+			},
+		},
+	}
+	for what, tt := range tests {
+		sp := NewSpace(Options{})
+		tx := sp.NewTx()
+		inLock := func(do func(tx *Tx)) {
+			tx.LockKeys([]store.Key{tx.Key(name)})
+			do(tx)
+			tx.Unlock()
+		}
+		inLock(tt.fill)
+		s := sp.BeginSnapshot(SnapshotOptions{})
+		inLock(tt.change)
+		w := rdb.NewWriter(&bytes.Buffer{}, s.Version())
+		steps := 0
+		for more := true; more; steps++ {
+			var err error
+			if more, err = s.Step(w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if p := s.Progress(); steps-Stripes < stepsMin || p.Written != p.Total {
+			t.Errorf("%s: %d steps over %d stripes, %+v", what, steps, Stripes, p)
+		}
+		s.Close()
+		sp.pool.Close()
+	}
+}
