@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -163,6 +164,9 @@ func (s *Snapshot) Step(w *rdb.Writer) (more bool, err error) {
 		// have been since the look above.
 		return false, s.writeKept(w)
 	}
+	// A command that waits for the lock is awake by now, but would not run before the
+	// next step has the lock again: it would wait for some milliseconds, not for a step.
+	runtime.Gosched()
 	err = s.write(w, &s.batch)
 	s.batch.reset()
 	return true, err

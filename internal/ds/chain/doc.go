@@ -14,6 +14,8 @@
 // two, and neighbors that together fill three quarters of one are merged, so that at
 // most the nodes at the ends are small.
 //
+// An [Image] reads the elements as of one moment, while the chain changes.
+//
 // Finding element i adds up the counts of nodes from the nearer end, some
 // nanoseconds a node. Nothing allocates, but for pages, which are given back as
 // soon as they are empty, and the growth of the descriptors. There is no lock:
