@@ -145,7 +145,7 @@ func (g *gang) work(w worker, m *member, seed uint64) {
 			start = time.Now()
 		}
 		if err := g.do(w, list); err != nil {
-			g.err.CompareAndSwap(nil, &err)
+			g.fail(err)
 			return
 		}
 		if g.counted.Load() {
@@ -156,6 +156,9 @@ func (g *gang) work(w worker, m *member, seed uint64) {
 		}
 	}
 }
+
+// fail keeps the first error.
+func (g *gang) fail(err error) { g.err.CompareAndSwap(nil, &err) }
 
 func (g *gang) do(w worker, list []string) error {
 	switch r := g.spec.Row; {
