@@ -55,6 +55,9 @@ func (c *core) startConn(nc net.Conn, shared bool, addr string) (*conn, error) {
 	}
 	cn := newConn(nc, limit, push)
 	cn.ended = func() { c.untrack(cn) }
+	if shared {
+		cn.alive = aliveness(nc)
+	}
 	if !c.track(cn) {
 		nc.Close()
 		return nil, ErrClosed

@@ -142,7 +142,7 @@ func (o Options) withDefaults() Options {
 		o.Timeout = 0
 	}
 	if o.ConnsPerNode <= 0 {
-		o.ConnsPerNode = 2
+		o.ConnsPerNode = 1
 	}
 	if o.DedicatedMax <= 0 {
 		o.DedicatedMax = 256
