@@ -19,6 +19,7 @@ type batch struct {
 	calls   []*call
 	replies []Reply
 	convoys []convoy // with those of earlier uses behind its end, for their room
+	rest    stragglers
 
 	straight bool // every item is one call, at the same place
 }
@@ -36,7 +37,7 @@ func (b *batch) begin(c *Client, n int) {
 func (b *batch) end() {
 	clear(b.items)
 	clear(b.calls)
-	b.replies = nil
+	b.replies, b.rest = nil, stragglers{}
 	for i := range b.convoys {
 		v := &b.convoys[i]
 		clear(v.calls)
@@ -142,8 +143,8 @@ type convoy struct {
 
 // send makes the first attempt for all calls, then sees to those that need more.
 func (b *batch) send(ctx context.Context) {
-	var rest stragglers
-	b.assign(&rest)
+	b.rest = stragglers{}
+	b.assign()
 	b.connect(ctx)
 	for i := range b.convoys {
 		v := &b.convoys[i]
@@ -151,25 +152,23 @@ func (b *batch) send(ctx context.Context) {
 			continue
 		}
 		v.flight = b.client.core.flight.of(len(v.calls))
-		if ctx.Done() == nil {
-			v.flight.reader = readerLater
-		}
+		v.flight.able = ctx.Done() == nil
 		v.err = v.conn.send(v.flight, false, v.calls...)
 	}
 	for i := range b.convoys {
-		b.collect(ctx, &b.convoys[i], &rest)
+		b.collect(ctx, &b.convoys[i])
 	}
-	b.finish(ctx, &rest)
+	b.finish(ctx, &b.rest)
 }
 
 // assign sorts the calls by the node and the connection that they go to. Those that
 // nobody serves go astray.
-func (b *batch) assign(astray *stragglers) {
+func (b *batch) assign() {
 	var last *convoy
 	for i, q := range b.calls {
 		n, lane := b.client.core.pick(q, b.client.route)
 		if n == nil {
-			astray.add(q.slot, i, outcome{err: errUncovered})
+			b.rest.add(q.slot, i, outcome{err: errUncovered})
 			continue
 		}
 		index := n.lane(lane).index(q.slot)
@@ -222,11 +221,11 @@ func (b *batch) connect(ctx context.Context) {
 }
 
 // collect waits for a convoy's replies.
-func (b *batch) collect(ctx context.Context, v *convoy, rest *stragglers) {
+func (b *batch) collect(ctx context.Context, v *convoy) {
 	o := outcome{node: v.node, lane: v.lane, err: v.err}
 	if v.err != nil {
 		for i, q := range v.calls {
-			rest.add(q.slot, v.at[i], o)
+			b.rest.add(q.slot, v.at[i], o)
 		}
 		return
 	}
@@ -249,7 +248,7 @@ func (b *batch) collect(ctx context.Context, v *convoy, rest *stragglers) {
 			b.replies[v.at[i]] = o.reply
 			continue
 		}
-		rest.add(q.slot, v.at[i], o)
+		b.rest.add(q.slot, v.at[i], o)
 	}
 	if gaveUp == nil {
 		b.client.core.flight.release(f)
@@ -282,10 +281,16 @@ const stragglersAtOnce = 16
 
 // finish brings the stragglers home.
 func (b *batch) finish(ctx context.Context, rest *stragglers) {
-	if len(rest.slots) == 1 {
+	switch len(rest.slots) {
+	case 0:
+	case 1:
 		b.finishSlot(ctx, rest.bySlot[rest.slots[0]])
-		return
+	default:
+		b.finishSlots(ctx, rest)
 	}
+}
+
+func (b *batch) finishSlots(ctx context.Context, rest *stragglers) {
 	var group sync.WaitGroup
 	turns := make(chan struct{}, stragglersAtOnce)
 	for _, at := range rest.slots {

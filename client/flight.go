@@ -22,9 +22,10 @@ type flight struct {
 	skip int          // replies to pass over first, such as that of ASKING
 	done chan struct{}
 
-	reader  reader // guarded by the connection's mu once sent
-	leads   bool   // the sender had the inbox from the start
-	follows bool   // done means: the sender has the inbox now
+	able    bool // the sender could read himself; never changes once sent
+	waiting bool // he waits; guarded by the connection's mu once sent
+	leads   bool // he had the inbox when he began to wait
+	follows bool // done means: he has the inbox now
 
 	// Set by the connection, read after done.
 
@@ -77,7 +78,7 @@ func (p *flights) release(f *flight) {
 		f.many = nil
 	}
 	f.text = nil // the replies have it now
-	f.out, f.err, f.reader, f.leads, f.follows = nil, nil, readerOther, false, false
+	f.out, f.err, f.able, f.waiting, f.leads, f.follows = nil, nil, false, false, false, false
 	f.got.Store(0)
 	f.skip, f.start, f.end, f.sent = 0, 0, 0, 0
 	p.pool.Put(f)

@@ -113,7 +113,7 @@ func (in *inbox) deliver(v *resp.Value) error {
 	f := in.cur
 	if f.take(v) {
 		in.cur = nil
-		in.polite = f.reader != readerOther
+		in.polite = f.able
 		in.c.answered.Store(f.end)
 		in.finish(f)
 	}

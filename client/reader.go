@@ -19,14 +19,9 @@ import (
 // connection is noticed, and messages that answer nothing are read.
 //
 // A flight that is due always has a reader, now or soon: one who gives the inbox up
-// sees under the lock who still waits.
-type reader uint8
-
-const (
-	readerOther reader = iota // the sender leaves the reading to others
-	readerSelf                // the sender waits and would read
-	readerLater               // the sender would read, but is not waiting yet
-)
+// sees under the lock who still waits. Only a sender of several flights who waits for
+// another of them may leave one without; he takes the inbox when its turn comes, and
+// anybody else who waits behind takes it at once.
 
 const (
 	// unreadMax is how long a connection may be without a reader, or twice that.
@@ -76,9 +71,9 @@ func (c *conn) callReader() {
 func (c *conn) assign(f *flight) {
 	switch {
 	case c.reading:
-	case f.reader == readerSelf:
+	case f.able && f.waiting:
 		c.reading, f.leads = true, true
-	case f.reader == readerOther:
+	case !f.able:
 		c.callReader()
 	}
 }
@@ -105,7 +100,7 @@ func (c *conn) leave() bool {
 // await waits for a flight's end; with an error it is not done yet, and may never be
 // released.
 func (c *conn) await(ctx context.Context, f *flight) error {
-	if f.reader == readerLater {
+	if f.able && !f.waiting {
 		c.claim(f)
 	}
 	switch {
@@ -131,7 +126,7 @@ func (c *conn) await(ctx context.Context, f *flight) error {
 func (c *conn) claim(f *flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.reader = readerSelf
+	f.waiting = true
 	if !c.reading && c.answered.Load() < f.end {
 		c.reading, f.leads = true, true
 	}
@@ -145,13 +140,13 @@ func (c *conn) lead(f *flight) {
 		return
 	}
 	c.mu.Lock()
-	next, waiting := c.oldest()
+	next, due := c.oldest()
 	switch {
 	case c.err != nil, c.draining:
 		c.turn <- struct{}{}
-	case next == nil, next.reader == readerLater && waiting == 1:
+	case next == nil, next.able && !next.waiting && due == 1:
 		c.reading = false
-	case next.reader == readerSelf:
+	case next.able && next.waiting:
 		next.follows = true
 		c.mu.Unlock()
 		next.done <- struct{}{}

@@ -85,9 +85,7 @@ func (t *trip) send(ctx context.Context) outcome {
 		return o
 	}
 	f := t.core.flightFor(t.q)
-	if ctx.Done() == nil {
-		f.reader = readerSelf
-	}
+	f.able, f.waiting = ctx.Done() == nil, true
 	if o.err = cn.send(f, t.asking, t.q); o.err != nil {
 		return o
 	}
