@@ -64,6 +64,7 @@ func parseOptions(args []string) (*options, error) {
 	only := f.String("rows", "", "measure only rows whose name matches this regular expression; failover and build are rows too")
 	clients := f.String("clients", "", "measure only these clients, separated by commas")
 	f.StringVar(&o.json, "json", "", "write all figures into this file")
+	f.BoolVar(&o.plan.cancelable, "cancelable", false, "give every command a context that could be canceled")
 	f.StringVar(&o.module, "module", ".", "the folder of this module, for the builds")
 	if err := f.Parse(args); err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ func (o *options) measureRow(ctx context.Context, c *cluster, of row) (rowResult
 		for turn := range o.subjects {
 			i := (round + turn) % len(o.subjects)
 			spec := runSpec{Subject: o.subjects[i].name, Addrs: c.addrs(), Row: of, Keys: o.plan.keys,
-				ValueBytes: o.plan.valueBytes, Lead: o.plan.lead, Slice: o.plan.slice}
+				ValueBytes: o.plan.valueBytes, Lead: o.plan.lead, Slice: o.plan.slice, Cancelable: o.plan.cancelable}
 			one, err := spec.runApart(ctx)
 			if err != nil {
 				return rowResult{}, err
@@ -184,6 +185,9 @@ func (o *options) facts(ctx context.Context) []string {
 		if fields := strings.Fields(string(out)); len(fields) > 2 {
 			facts = append(facts, "redis-server "+strings.TrimPrefix(fields[2], "v="))
 		}
+	}
+	if p.cancelable {
+		facts = append(facts, "contexts that could be canceled")
 	}
 	return append(facts, fmt.Sprintf("%d keys", p.keys), fmt.Sprintf("values of %d bytes", p.valueBytes),
 		fmt.Sprintf("median of %d runs of %v", p.rounds, p.slice))

@@ -87,6 +87,7 @@ type plan struct {
 	valueBytes int
 	failovers  int // rounds; 0: no row
 	builds     int // rounds; 0: no row
+	cancelable bool
 	rows       []row
 }
 

@@ -28,6 +28,8 @@ type runSpec struct {
 	ValueBytes int           `json:"value_bytes"`
 	Lead       time.Duration `json:"lead_ns"`
 	Slice      time.Duration `json:"slice_ns"`
+	// Cancelable gives each goroutine a context that could end, as in a server.
+	Cancelable bool `json:"cancelable"`
 }
 
 // runResult is what came of it.
@@ -102,7 +104,13 @@ func (g *gang) run(ctx context.Context, t target) (runResult, error) {
 	var group sync.WaitGroup
 	for i := range members {
 		members[i].times = make([]time.Duration, 0, 64<<10/len(members))
-		w := t.worker(ctx)
+		own := ctx
+		if g.spec.Cancelable {
+			var cancel context.CancelFunc
+			own, cancel = context.WithCancel(ctx)
+			defer cancel()
+		}
+		w := t.worker(own)
 		group.Go(func() { g.work(w, &members[i], uint64(i)) })
 	}
 	time.Sleep(g.spec.Lead)
