@@ -18,6 +18,7 @@ unit: ## all tests of this module
 
 clients: ## other people's clients against the built binary
 	cd e2e && $(GO) vet ./... && BOWLINE_REQUIRE_REDIS=1 $(GO) test -shuffle=on -timeout 10m ./...
+	cd bench/client && $(GO) vet ./... && $(GO) test -shuffle=on -timeout 5m ./...
 
 lint: vet staticcheck cross ## what needs no running
 
