@@ -17,7 +17,8 @@ type batch struct {
 	client  *Client
 	items   []item
 	calls   []*call
-	replies []Reply
+	replies []Reply // the caller's, when straight; else in room
+	room    []Reply
 	convoys []convoy // with those of earlier uses behind its end, for their room
 	rest    stragglers
 
@@ -37,6 +38,12 @@ func (b *batch) begin(c *Client, n int) {
 func (b *batch) end() {
 	clear(b.items)
 	clear(b.calls)
+	if !b.straight {
+		clear(b.replies)
+	}
+	if cap(b.room) > repliesKeepMax {
+		b.room = nil
+	}
 	b.replies, b.rest = nil, stragglers{}
 	for i := range b.convoys {
 		v := &b.convoys[i]
@@ -98,11 +105,16 @@ func (b *batch) run(ctx context.Context) []Reply {
 			}
 		}
 	}
-	b.replies = make([]Reply, len(b.calls))
-	b.send(ctx)
 	if b.straight {
+		b.replies = make([]Reply, len(b.calls))
+		b.send(ctx)
 		return b.replies
 	}
+	if cap(b.room) < len(b.calls) {
+		b.room = make([]Reply, len(b.calls))
+	}
+	b.replies = b.room[:len(b.calls)]
+	b.send(ctx)
 	out := make([]Reply, len(b.items))
 	for i := range b.items {
 		it := &b.items[i]
