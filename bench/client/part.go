@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // part is a process of this binary, which is given orders and gives results, one line
@@ -18,6 +19,9 @@ type part struct {
 	enc *json.Encoder
 	dec *json.Decoder
 }
+
+// stopTimeout bounds the wait for the output of a part that was killed.
+const stopTimeout = 5 * time.Second
 
 // startPart starts a part. The caller closes it; when ctx ends it is killed.
 func startPart(ctx context.Context, argument string) (*part, error) {

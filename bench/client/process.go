@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os/exec"
 	"syscall"
-	"time"
 )
 
 // process is one that this program started.
@@ -23,19 +22,6 @@ func startProcess(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	go func() { cmd.Wait(); close(p.exited) }()
 	return p, nil
-}
-
-const stopTimeout = 5 * time.Second
-
-// stop waits for the end of a process that was told to end, and insists.
-func (p *process) stop() {
-	timer := time.NewTimer(stopTimeout)
-	defer timer.Stop()
-	select {
-	case <-p.exited:
-	case <-timer.C:
-		p.kill()
-	}
 }
 
 func (p *process) kill() {
