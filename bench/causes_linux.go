@@ -73,14 +73,44 @@ func (b *bench) causes() []cause {
 		{name: "grow-mset-" + keys, act: traffic("MSET10", 1, orderOnce, tenth), linger: time.Second},
 		{name: "del-most-" + keys, prepare: fillStage, act: traffic(deletion.name, pipeline, orderMost, countMost), linger: 3 * time.Second},
 	}
+	causes = append(causes, cause{name: "snapshot-" + keys, prepare: fillStage, act: snapshot()})
 	for i := range collections {
 		if w := &collections[i]; w.key != "" {
 			causes = append(causes, cause{
 				name: "del-" + w.name + "-" + keys, prepare: collectionStage(w), act: command("DEL", w.key), linger: time.Second,
+			}, cause{
+				name: "snapshot-" + w.name + "-" + keys, prepare: collectionStage(w), act: snapshot(oneMore[w.name]...),
 			})
 		}
 	}
 	return causes
+}
+
+// oneMore are commands that change a collection once.
+var oneMore = map[string][]string{
+	"zset": {"ZADD", "zset", "0.5", "more"}, "set": {"SADD", "set", "more"}, "list": {"LPUSH", "list", "more"},
+}
+
+// snapshot has one written, and sends a command once it has begun, if there is one.
+func snapshot(during ...string) func(context.Context, *stage) error {
+	return func(ctx context.Context, st *stage) error {
+		if err := st.do("BGSAVE"); err != nil {
+			return err
+		}
+		if during != nil {
+			if err := st.do(during...); err != nil {
+				return err
+			}
+		}
+		for {
+			if saving, err := saves(st.server); err != nil || !saving {
+				return err
+			}
+			if err := pause(ctx, 10*time.Millisecond); err != nil {
+				return err
+			}
+		}
+	}
 }
 
 // collectionStage makes one large collection.
