@@ -50,6 +50,8 @@ var ranks = map[string]int{
 	"internal/node":       10,
 	"internal/devcluster": 11,
 
+	"client/clienttest": 11, // the whole server, for the tests of programs that use the client
+
 	"cmd/bowline": 12,
 
 	// Generators, benchmarks and what only tests import stand on top.
