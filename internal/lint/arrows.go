@@ -52,7 +52,8 @@ var ranks = map[string]int{
 
 	"client/clienttest": 11, // the whole server, for the tests of programs that use the client
 
-	"cmd/bowline": 12,
+	"cmd/bowline/loadgen": 11,
+	"cmd/bowline":         12,
 
 	// Generators, benchmarks and what only tests import stand on top.
 	"client/gen":           20,
