@@ -240,7 +240,7 @@ func TestProgressIsShownEachSecond(t *testing.T) {
 		if len(lines) != 5 && len(lines) != 6 || lines[len(lines)-1] != "" {
 			t.Fatalf("%q", lines)
 		}
-		if first := lines[1]; !strings.HasPrefix(first, "   1 s         ") || !strings.HasSuffix(first, ", 0 errors  (warm-up)") {
+		if first := lines[1]; !strings.HasPrefix(first, "   1 s ") || !strings.HasSuffix(first, ", 0 errors  (warm-up)") {
 			t.Errorf("%q", first)
 		}
 		if strings.Contains(lines[3], "warm-up") || !strings.HasSuffix(lines[3], " in all, 0 errors") {
