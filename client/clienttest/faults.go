@@ -10,8 +10,8 @@ func (n *Node) Resume() { n.door.Resume() }
 
 // CutNext cuts one connection off after so many bytes of replies, at least 0: the first
 // one, open or new, that is sent a reply from now on. With 0 a command is executed and
-// nothing of its reply arrives. A negative number takes the order back. Note that a client greets each new connection
-// with commands of its own, whose replies count.
+// nothing of its reply arrives. A negative number takes the order back. A client greets
+// each new connection with commands of its own, whose replies count too.
 func (n *Node) CutNext(bytes int) {
 	d := n.door
 	d.mu.Lock()

@@ -91,6 +91,24 @@ func TestKillEndsAStall(t *testing.T) {
 	mustSet(t, c, "a", 3)
 }
 
+// A test need not end the faults that it made.
+func TestEndWithinFaults(t *testing.T) {
+	t.Run("test", func(t *testing.T) {
+		cluster := StartCluster(t, 3)
+		c := open(t, client.Options{Addrs: cluster.Addrs()})
+		for _, n := range cluster.Nodes {
+			mustSet(t, c, keyOf(cluster, n), 1)
+		}
+		cluster.Nodes[0].Stall()
+		cluster.Nodes[1].CutAll(3)
+		cluster.Nodes[2].Kill()
+		cluster.AskSlot(1, cluster.Nodes[1])
+		if err := c.Set(soon(t), keyOf(cluster, cluster.Nodes[0]), 2); err == nil {
+			t.Error("the stalled node answered")
+		}
+	})
+}
+
 // The command was executed, and the client can't know.
 func TestCutBeforeTheReply(t *testing.T) {
 	n := Start(t)

@@ -24,6 +24,8 @@ type Node struct {
 	password string // of the settings; "": none
 	door     *door
 
+	life sync.Mutex // held while the node is stopped or restarted
+
 	mu      sync.Mutex
 	running *node.Node     // nil: killed; guarded by mu
 	inside  net.Addr       // a second port of running, without faults; guarded by mu
@@ -79,6 +81,8 @@ func (n *Node) start() error {
 
 // stop ends the node; abruptly says that connections are reset before anything else.
 func (n *Node) stop(abruptly bool) error {
+	n.life.Lock()
+	defer n.life.Unlock()
 	n.mu.Lock()
 	running := n.running
 	n.running = nil
@@ -101,8 +105,9 @@ func (n *Node) Addr() string { return n.addr }
 // Addrs returns the address alone in a list, as client.Options wants it.
 func (n *Node) Addrs() []string { return []string{n.addr} }
 
-// Kill ends the node as a crash does: its connections are reset at once and its port is
-// closed. Killing a dead node does nothing.
+// Kill ends the node as clients see a crash: its connections are reset at once and its
+// port is closed. What its settings say of the disk is done as at an orderly stop: a
+// node with save points writes its snapshot. Killing a dead node does nothing.
 func (n *Node) Kill() {
 	n.tb.Helper()
 	if err := n.stop(true); err != nil {
@@ -123,6 +128,8 @@ func (n *Node) Restart() {
 var errRuns = errors.New("it runs")
 
 func (n *Node) restart() error {
+	n.life.Lock()
+	defer n.life.Unlock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.running != nil {

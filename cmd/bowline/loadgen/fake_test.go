@@ -29,8 +29,22 @@ func (f *fake) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
+// serve answers one command after the other. Whatever the answers do, what the client
+// sends is taken at once, as a socket does: a pipe alone has no room.
 func (f *fake) serve(nc net.Conn) {
 	defer nc.Close()
+	commands := make(chan string, 10_000)
+	go receive(nc, commands)
+	for name := range commands {
+		if _, err := nc.Write([]byte(f.reply(name))); err != nil {
+			return
+		}
+	}
+}
+
+// receive reads the names of commands until the client is gone.
+func receive(nc net.Conn, commands chan<- string) {
+	defer close(commands)
 	var r resp.CommandReader
 	var buf []byte
 	chunk := make([]byte, 4096)
@@ -47,11 +61,8 @@ func (f *fake) serve(nc net.Conn) {
 		if err != nil {
 			return
 		}
-		name := strings.ToUpper(string(args[0]))
+		commands <- strings.ToUpper(string(args[0]))
 		buf = buf[n:]
-		if _, err := nc.Write([]byte(f.reply(name))); err != nil {
-			return
-		}
 	}
 }
 
