@@ -114,8 +114,9 @@ func (c *Cluster) AskSlot(id int, to *Node) {
 }
 
 // RefuseSlot makes the owner of a slot answer every command on its keys with an error
-// line, such as "TRYAGAIN ..." or "CLUSTERDOWN ...", until [Cluster.AllowSlot]. Nothing
-// is executed meanwhile. An empty text, or one with a line break, ends the test.
+// line, such as "TRYAGAIN ..." or "CLUSTERDOWN ...", until [Cluster.AllowSlot] or a move of
+// the slot. Nothing is executed meanwhile. An empty text, or one with a line break, ends
+// the test.
 func (c *Cluster) RefuseSlot(id int, text string) {
 	c.tb.Helper()
 	c.mu.Lock()

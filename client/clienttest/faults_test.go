@@ -56,7 +56,7 @@ func TestStalledCommandsAreExecutedLater(t *testing.T) {
 // The client gives a connection up on which nothing comes.
 func TestClientGivesUpAStalledConnection(t *testing.T) {
 	n := Start(t)
-	c := open(t, client.Options{Addrs: n.Addrs(), Timeout: 100 * time.Millisecond})
+	c := open(t, client.Options{Addrs: n.Addrs(), Timeout: 500 * time.Millisecond})
 	mustSet(t, c, "a", 1)
 	n.Stall()
 	if err := c.Set(t.Context(), "a", 2); !errors.Is(err, client.ErrMaybeExecuted) {

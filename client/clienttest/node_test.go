@@ -46,7 +46,7 @@ func TestClusterSpreadsKeys(t *testing.T) {
 
 func TestKilledNodeComesBackOnItsPort(t *testing.T) {
 	cluster := StartCluster(t, 3)
-	c := open(t, client.Options{Addrs: cluster.Addrs(), RetryTimeout: 200 * time.Millisecond})
+	c := open(t, client.Options{Addrs: cluster.Addrs(), RetryTimeout: time.Second})
 	dead := cluster.Nodes[1]
 	gone, there := keyOf(cluster, dead), keyOf(cluster, cluster.Nodes[2])
 	mustSet(t, c, gone, "x")

@@ -93,10 +93,11 @@ func TestCommandsFollowFromTheSeed(t *testing.T) {
 		}
 		return b.String()
 	}
-	if list(0) != list(0) {
+	first := list(0)
+	if again := list(0); again != first {
 		t.Error("the same worker sends other commands")
 	}
-	if list(0) == list(1) {
+	if first == list(1) {
 		t.Error("two workers send the same")
 	}
 }
