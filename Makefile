@@ -3,7 +3,7 @@ GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: bench-ci run build test unit clients lint vet staticcheck cross bench faults deps
+.PHONY: bench-ci run build test unit clients lint vet staticcheck cross bench bench-client faults deps
 
 run: ## a whole cluster in one process, ready for any Redis client
 	$(GO) run ./cmd/bowline dev
@@ -18,6 +18,7 @@ unit: ## all tests of this module
 
 clients: ## other people's clients against the built binary
 	cd e2e && $(GO) vet ./... && BOWLINE_REQUIRE_REDIS=1 $(GO) test -shuffle=on -timeout 10m ./...
+	cd bench/client && $(GO) vet ./... && $(GO) test -shuffle=on -timeout 5m ./...
 
 lint: vet staticcheck cross ## what needs no running
 
@@ -36,6 +37,9 @@ cross: ## compiles everywhere
 
 bench: ## one report beside redis-server; ARGS=--short for the quick form that fails on targets, ARGS=-h for all flags
 	$(GO) run ./bench $(ARGS)
+
+bench-client: ## the Go client beside other Go clients; ARGS=--short for a quick form, ARGS=-h for all flags
+	cd bench/client && $(GO) run . $(ARGS)
 
 FUZZTIME ?= 60s
 

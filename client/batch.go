@@ -17,7 +17,10 @@ type batch struct {
 	client  *Client
 	items   []item
 	calls   []*call
-	replies []Reply
+	replies []Reply // the caller's, when straight; else in room
+	room    []Reply
+	convoys []convoy // with those of earlier uses behind its end, for their room
+	rest    stragglers
 
 	straight bool // every item is one call, at the same place
 }
@@ -35,7 +38,19 @@ func (b *batch) begin(c *Client, n int) {
 func (b *batch) end() {
 	clear(b.items)
 	clear(b.calls)
-	b.replies = nil
+	if !b.straight {
+		clear(b.replies)
+	}
+	if cap(b.room) > repliesKeepMax {
+		b.room = nil
+	}
+	b.replies, b.rest = nil, stragglers{}
+	for i := range b.convoys {
+		v := &b.convoys[i]
+		clear(v.calls)
+		*v = convoy{calls: v.calls[:0], at: v.at[:0]}
+	}
+	b.convoys = b.convoys[:0]
 }
 
 // fail takes a command that is known to be wrong.
@@ -90,11 +105,16 @@ func (b *batch) run(ctx context.Context) []Reply {
 			}
 		}
 	}
-	b.replies = make([]Reply, len(b.calls))
-	b.send(ctx)
 	if b.straight {
+		b.replies = make([]Reply, len(b.calls))
+		b.send(ctx)
 		return b.replies
 	}
+	if cap(b.room) < len(b.calls) {
+		b.room = make([]Reply, len(b.calls))
+	}
+	b.replies = b.room[:len(b.calls)]
+	b.send(ctx)
 	out := make([]Reply, len(b.items))
 	for i := range b.items {
 		it := &b.items[i]
@@ -125,6 +145,7 @@ func (b *batch) failAll(err error) []Reply {
 type convoy struct {
 	node   *node
 	lane   bool
+	index  uint // of the connection in the lane
 	calls  []*call
 	at     []int // where each belongs in the batch
 	conn   *conn
@@ -134,68 +155,77 @@ type convoy struct {
 
 // send makes the first attempt for all calls, then sees to those that need more.
 func (b *batch) send(ctx context.Context) {
-	convoys, astray := b.assign()
-	b.connect(ctx, convoys)
-	for _, v := range convoys {
-		if v.err == nil {
-			v.flight = b.client.core.flight.of(len(v.calls))
-			v.err = v.conn.send(v.flight, false, v.calls...)
-		}
-	}
-	var rest stragglers
-	for _, i := range astray {
-		rest.add(b.calls[i].slot, i, outcome{err: errUncovered})
-	}
-	for _, v := range convoys {
-		b.collect(ctx, v, &rest)
-	}
-	b.finish(ctx, &rest)
-}
-
-// assign sorts the calls by the node and the connection that they go to. astray are
-// those that nobody serves.
-func (b *batch) assign() (convoys []*convoy, astray []int) {
-	type place struct {
-		node  *node
-		lane  bool
-		index uint
-	}
-	core := b.client.core
-	places := map[place]*convoy{}
-	var last *convoy
-	var lastPlace place
-	for i, q := range b.calls {
-		n, lane := core.pick(q, b.client.route)
-		if n == nil {
-			astray = append(astray, i)
+	b.rest = stragglers{}
+	b.assign()
+	b.connect(ctx)
+	for i := range b.convoys {
+		v := &b.convoys[i]
+		if v.err != nil {
 			continue
 		}
-		p := place{n, lane, n.lane(lane).index(q.slot)}
-		if last == nil || p != lastPlace {
-			v := places[p]
-			if v == nil {
-				v = &convoy{node: n, lane: lane}
-				places[p] = v
-				convoys = append(convoys, v)
-			}
-			last, lastPlace = v, p
+		v.flight = b.client.core.flight.of(len(v.calls))
+		v.flight.able = ctx.Done() == nil
+		v.err = v.conn.send(v.flight, false, v.calls...)
+	}
+	for i := range b.convoys {
+		b.collect(ctx, &b.convoys[i])
+	}
+	b.finish(ctx, &b.rest)
+}
+
+// assign sorts the calls by the node and the connection that they go to. Those that
+// nobody serves go astray.
+func (b *batch) assign() {
+	var last *convoy
+	for i, q := range b.calls {
+		n, lane := b.client.core.pick(q, b.client.route)
+		if n == nil {
+			b.rest.add(q.slot, i, outcome{err: errUncovered})
+			continue
+		}
+		index := n.lane(lane).index(q.slot)
+		if last == nil || !last.goes(n, lane, index) {
+			last = b.convoy(n, lane, index)
 		}
 		last.calls = append(last.calls, q)
 		last.at = append(last.at, i)
 	}
-	return convoys, astray
+}
+
+func (v *convoy) goes(n *node, lane bool, index uint) bool {
+	return v.node == n && v.lane == lane && v.index == index
+}
+
+// convoy gives the convoy to a place. There are few: a list is searched faster than a
+// map.
+func (b *batch) convoy(n *node, lane bool, index uint) *convoy {
+	for i := range b.convoys {
+		if v := &b.convoys[i]; v.goes(n, lane, index) {
+			return v
+		}
+	}
+	if len(b.convoys) < cap(b.convoys) {
+		b.convoys = b.convoys[:len(b.convoys)+1]
+	} else {
+		b.convoys = append(b.convoys, convoy{})
+	}
+	v := &b.convoys[len(b.convoys)-1]
+	v.node, v.lane, v.index = n, lane, index
+	return v
 }
 
 // connect finds a connection for every convoy. Those that must be dialed are dialed at
 // the same time.
-func (b *batch) connect(ctx context.Context, convoys []*convoy) {
-	for _, v := range convoys {
+func (b *batch) connect(ctx context.Context) {
+	for i := range b.convoys {
+		v := &b.convoys[i]
 		l := v.node.lane(v.lane)
-		if c := l.conns[l.index(v.calls[0].slot)].live.Load(); c == nil || !c.usable() {
-			_, v.err = l.open(&l.conns[l.index(v.calls[0].slot)])
+		if c := l.conns[v.index].live.Load(); c == nil || !c.usable() {
+			_, v.err = l.open(&l.conns[v.index])
 		}
 	}
-	for _, v := range convoys {
+	for i := range b.convoys {
+		v := &b.convoys[i]
 		if v.err == nil {
 			v.conn, v.err = v.node.lane(v.lane).conn(ctx, v.calls[0].slot)
 		}
@@ -203,16 +233,16 @@ func (b *batch) connect(ctx context.Context, convoys []*convoy) {
 }
 
 // collect waits for a convoy's replies.
-func (b *batch) collect(ctx context.Context, v *convoy, rest *stragglers) {
+func (b *batch) collect(ctx context.Context, v *convoy) {
 	o := outcome{node: v.node, lane: v.lane, err: v.err}
 	if v.err != nil {
 		for i, q := range v.calls {
-			rest.add(q.slot, v.at[i], o)
+			b.rest.add(q.slot, v.at[i], o)
 		}
 		return
 	}
 	f := v.flight
-	gaveUp := f.wait(ctx)
+	gaveUp := v.conn.await(ctx, f)
 	got, sent := int(f.got.Load()), uint64(0)
 	for i, q := range v.calls {
 		sent += uint64(len(q.wire))
@@ -230,7 +260,7 @@ func (b *batch) collect(ctx context.Context, v *convoy, rest *stragglers) {
 			b.replies[v.at[i]] = o.reply
 			continue
 		}
-		rest.add(q.slot, v.at[i], o)
+		b.rest.add(q.slot, v.at[i], o)
 	}
 	if gaveUp == nil {
 		b.client.core.flight.release(f)
@@ -263,10 +293,16 @@ const stragglersAtOnce = 16
 
 // finish brings the stragglers home.
 func (b *batch) finish(ctx context.Context, rest *stragglers) {
-	if len(rest.slots) == 1 {
+	switch len(rest.slots) {
+	case 0:
+	case 1:
 		b.finishSlot(ctx, rest.bySlot[rest.slots[0]])
-		return
+	default:
+		b.finishSlots(ctx, rest)
 	}
+}
+
+func (b *batch) finishSlots(ctx context.Context, rest *stragglers) {
 	var group sync.WaitGroup
 	turns := make(chan struct{}, stragglersAtOnce)
 	for _, at := range rest.slots {

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"runtime"
 	"sync"
@@ -16,9 +17,9 @@ import (
 // waiting for replies; the replies come back in the same order.
 //
 // Who sends appends to a buffer under the lock. The first to find nobody writing
-// writes, for all who came meanwhile too. One goroutine reads. A second one writes
-// when the peer may be slow to take bytes, so that no caller ever waits in a write: a
-// caller's context would have no say there.
+// writes, for all who came meanwhile too. A goroutine of the connection writes when the
+// peer may be slow to take bytes, so that no caller ever waits in a write: a caller's
+// context would have no say there. Who reads: see reader.go.
 type conn struct {
 	nc    net.Conn
 	limit time.Duration // without a byte for so long while replies are due, it is dead; 0: never
@@ -39,11 +40,17 @@ type conn struct {
 	armed    bool  // the watchdog runs
 	err      error // why the connection is closed
 
+	reading bool          // somebody has the inbox; guarded by mu
+	in      inbox         // of whoever reads
+	turn    chan struct{} // gives the inbox to the connection's own reader
+	alive   func() bool   // looks at the socket without waiting; nil: callers never read
+	heard   time.Time     // of the last read; of whoever reads
+
 	answered atomic.Uint64 // of appended, the bytes whose replies were delivered
 	reads    atomic.Uint64 // counts reads with data
 	gone     atomic.Bool   // mirrors err and draining, for a look without the lock
 	wake     chan struct{} // for the second writer
-	dead     chan struct{} // closed when the reader has ended
+	dead     chan struct{} // closed when the last flight has its end
 	watchdog *time.Timer
 	seen     uint64 // reads, at the watchdog's last look
 	idle     int    // looks without progress
@@ -62,13 +69,14 @@ const (
 	readSize      = 16 << 10
 	// writeRounds is how often a caller writes for others after it wrote for itself.
 	writeRounds = 4
-	// watchLooks is into how many looks the watchdog divides its limit.
+	// watchLooks is into how many looks at least the watchdog divides its limit.
 	watchLooks = 4
 )
 
 func newConn(nc net.Conn, limit time.Duration, push func(resp.Value)) *conn {
-	c := &conn{nc: nc, limit: limit, push: push, wake: make(chan struct{}, 1), dead: make(chan struct{})}
-	c.written.L = &c.mu
+	c := &conn{nc: nc, limit: limit, push: push, reading: true,
+		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), dead: make(chan struct{})}
+	c.written.L, c.in.c = &c.mu, c
 	return c
 }
 
@@ -85,6 +93,11 @@ func (c *conn) send(f *flight, asking bool, calls ...*call) error {
 		c.mu.Unlock()
 		return err
 	}
+	if c.stale() && !c.alive() {
+		c.close(fmt.Errorf("read from %s: %w", c.nc.RemoteAddr(), io.EOF))
+		c.mu.Unlock()
+		return errUnsent
+	}
 	before := len(c.pending)
 	f.start = c.appended
 	if asking {
@@ -98,7 +111,8 @@ func (c *conn) send(f *flight, asking bool, calls ...*call) error {
 	f.end = c.appended
 	busy := c.queue.n > 0 || c.answered.Load() < f.start
 	c.queue.push(f)
-	if c.limit > 0 && !c.armed {
+	c.assign(f)
+	if !c.armed {
 		c.arm()
 	}
 	if c.writing {
@@ -203,6 +217,7 @@ func (c *conn) close(err error) {
 		c.err = err
 		c.gone.Store(true)
 		c.nc.Close()
+		c.callReader()
 	}
 }
 
@@ -226,166 +241,3 @@ func (c *conn) drain(err error) {
 
 // usable may be wrong a moment later; send is not.
 func (c *conn) usable() bool { return !c.gone.Load() }
-
-// read delivers replies until the connection ends, then fails what has none.
-func (c *conn) read() {
-	in := inbox{c: c}
-	err := in.run()
-	c.fail(err)
-	in.abort()
-	if c.ended != nil {
-		c.ended()
-	}
-	close(c.dead)
-}
-
-// inbox is the reader's side of a connection.
-type inbox struct {
-	c     *conn
-	buf   []byte // buf[from:] is not yet parsed
-	from  int
-	rr    resp.ReplyReader
-	queue fifo    // taken over from the connection
-	cur   *flight // waits for replies
-}
-
-func (in *inbox) run() error {
-	for {
-		v, n, err := in.rr.Next(in.buf[in.from:])
-		switch {
-		case err == nil:
-			in.from += n
-			if err := in.deliver(&v); err != nil {
-				return err
-			}
-			continue
-		case err != resp.ErrIncomplete:
-			return fmt.Errorf("read from %s: %w", in.c.nc.RemoteAddr(), err)
-		}
-		if in.settled() {
-			return errRetired
-		}
-		in.makeRoom()
-		n, err = in.c.nc.Read(in.buf[len(in.buf):cap(in.buf)])
-		if n > 0 {
-			in.c.reads.Add(1)
-		}
-		in.buf = in.buf[:len(in.buf)+n]
-		if err != nil && n == 0 {
-			return fmt.Errorf("read from %s: %w", in.c.nc.RemoteAddr(), err)
-		}
-	}
-}
-
-// settled reports whether a draining connection has nothing to wait for any more.
-func (in *inbox) settled() bool {
-	c := in.c
-	if !c.gone.Load() {
-		return false
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.draining && c.unanswered() == 0
-}
-
-// makeRoom moves what is left to the front and sees that there is room behind it.
-func (in *inbox) makeRoom() {
-	rest := len(in.buf) - in.from
-	switch need := rest + max(in.rr.Missing(), readSize/4); {
-	case rest == 0 && cap(in.buf) > bufferKeepMax:
-		in.buf = make([]byte, 0, readSize)
-	case cap(in.buf) < need:
-		grown := make([]byte, rest, max(readSize, need, 2*cap(in.buf)))
-		copy(grown, in.buf[in.from:])
-		in.buf = grown
-	case in.from > 0:
-		copy(in.buf, in.buf[in.from:])
-		in.buf = in.buf[:rest]
-	}
-	in.from = 0
-}
-
-func (in *inbox) deliver(v *resp.Value) error {
-	if v.Kind == resp.KindPush {
-		if in.c.push != nil {
-			in.c.push(v.Clone())
-		}
-		return nil
-	}
-	if in.cur == nil && !in.next() {
-		if in.c.stray != nil {
-			in.c.stray(v.Clone())
-			return nil
-		}
-		return fmt.Errorf("read from %s: a reply that nobody asked for: %s", in.c.nc.RemoteAddr(), v.Kind)
-	}
-	f := in.cur
-	if f.take(Reply{v: own(v)}) {
-		in.cur = nil
-		in.c.answered.Store(f.end)
-		f.finish()
-	}
-	return nil
-}
-
-// next takes the oldest flight, and with it all that the connection has, so that the
-// lock is taken once for many replies.
-func (in *inbox) next() bool {
-	if in.queue.n == 0 {
-		in.c.mu.Lock()
-		in.queue, in.c.queue = in.c.queue, in.queue
-		in.c.mu.Unlock()
-	}
-	in.cur = in.queue.pop()
-	return in.cur != nil
-}
-
-// abort fails all flights. The connection is closed: no new ones come.
-func (in *inbox) abort() {
-	c := in.c
-	c.mu.Lock()
-	for c.inWrite { // it fails soon, and then says how much the socket took
-		c.written.Wait()
-	}
-	err, handed := c.err, c.handed
-	if c.watchdog != nil {
-		c.watchdog.Stop()
-	}
-	c.mu.Unlock()
-	for in.cur != nil || in.next() {
-		f := in.cur
-		in.cur = nil
-		f.err = err
-		f.sent = min(max(handed, f.start), f.end) - f.start
-		f.finish()
-	}
-}
-
-// arm starts the watchdog. mu is held.
-func (c *conn) arm() {
-	c.armed, c.idle, c.seen = true, 0, c.reads.Load()
-	if c.watchdog == nil {
-		c.watchdog = time.AfterFunc(c.limit/watchLooks, c.watch)
-		return
-	}
-	c.watchdog.Reset(c.limit / watchLooks)
-}
-
-// watch closes the connection when replies are due and nothing has come since several
-// looks.
-func (c *conn) watch() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.err != nil || c.unanswered() == 0 {
-		c.armed = false
-		return
-	}
-	if n := c.reads.Load(); n != c.seen {
-		c.seen, c.idle = n, 0
-	} else if c.idle++; c.idle >= watchLooks {
-		c.armed = false
-		c.close(fmt.Errorf("wait for %s: %w", c.nc.RemoteAddr(), errTimeout))
-		return
-	}
-	c.watchdog.Reset(c.limit / watchLooks)
-}

@@ -318,6 +318,17 @@ func (n *fakeNode) kill() {
 	}
 }
 
+// dropAll ends all connections; new ones may come.
+func (n *fakeNode) dropAll() {
+	n.mu.Lock()
+	open := n.open
+	n.open = map[*fakeConn]bool{}
+	n.mu.Unlock()
+	for c := range open {
+		c.drop()
+	}
+}
+
 // got gives the commands that a node received and that begin with a word, in order.
 func (n *fakeNode) got(word string) []*request {
 	n.mu.Lock()
@@ -504,6 +515,13 @@ func (e *pipeEnd) Close() error {
 		p.mu.Unlock()
 	}
 	return nil
+}
+
+// alive is what a look at a socket says.
+func (e *pipeEnd) alive() bool {
+	e.in.mu.Lock()
+	defer e.in.mu.Unlock()
+	return len(e.in.buf) > 0 || !e.in.closed
 }
 
 type pipeAddr struct{}

@@ -3,6 +3,8 @@ package client
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/bowline-kv/bowline/resp"
 )
 
 // flight is what waits on a connection: one request or several that were written
@@ -20,6 +22,11 @@ type flight struct {
 	skip int          // replies to pass over first, such as that of ASKING
 	done chan struct{}
 
+	able    bool // the sender could read himself; never changes once sent
+	waiting bool // he waits; guarded by the connection's mu once sent
+	leads   bool // he had the inbox when he began to wait
+	follows bool // done means: he has the inbox now
+
 	// Set by the connection, read after done.
 
 	start, end uint64 // where its bytes are in the connection's stream
@@ -28,6 +35,7 @@ type flight struct {
 
 	one  [1]Reply // out of a single request
 	many []Reply  // out of several, kept for the next use
+	text []byte   // room for the strings of replies to come, see own
 }
 
 // flights keeps flights for the next commands. Every client has its own, for a channel
@@ -69,25 +77,86 @@ func (p *flights) release(f *flight) {
 	if cap(f.many) > repliesKeepMax {
 		f.many = nil
 	}
-	f.out, f.err = nil, nil
+	f.text = nil // the replies have it now
+	f.out, f.err, f.able, f.waiting, f.leads, f.follows = nil, nil, false, false, false, false
 	f.got.Store(0)
 	f.skip, f.start, f.end, f.sent = 0, 0, 0, 0
 	p.pool.Put(f)
 }
 
-// take stores one reply; true: it was the last.
-func (f *flight) take(r Reply) bool {
+// take stores one reply, which borrows from a read buffer; true: it was the last.
+func (f *flight) take(v *resp.Value) bool {
 	if f.skip > 0 {
 		f.skip--
 		return false
 	}
 	n := f.got.Load()
-	f.out[n] = r
+	f.own(v)
+	f.out[n].v = *v
 	f.got.Store(n + 1)
 	return int(n)+1 == len(f.out)
 }
 
-func (f *flight) finish() { f.done <- struct{}{} }
+var okText = []byte("OK")
+
+// own makes a value that borrows from a read buffer one that does not. The strings of
+// a value lie in one piece of memory, and those of the next replies of a pipeline too.
+// The commonest answer, "OK", and numbers cost nothing.
+func (f *flight) own(v *resp.Value) {
+	if v.Elems == nil && v.Attrs == nil {
+		switch {
+		case v.Str == nil:
+			return
+		case v.Kind == resp.KindSimple && string(v.Str) == "OK":
+			v.Str = okText[:2:2]
+			return
+		}
+	}
+	f.makeRoom(textSize(v))
+	f.keep(v)
+}
+
+// textRoomMax is the largest piece of memory, in bytes, that the strings of several
+// replies share: whoever keeps one of them keeps all.
+const textRoomMax = 16 << 10
+
+// makeRoom sees that there is room for n bytes, and for more replies like that one.
+func (f *flight) makeRoom(n int) {
+	if f.text != nil && cap(f.text)-len(f.text) >= n {
+		return
+	}
+	left := len(f.out) - int(f.got.Load())
+	if n < textRoomMax {
+		n = min(n*left, textRoomMax)
+	}
+	f.text = make([]byte, 0, n)
+}
+
+// keep moves the strings of a value into the room. Its elements do not borrow: a
+// reader makes them anew for each value.
+func (f *flight) keep(v *resp.Value) {
+	if v.Str != nil {
+		at := len(f.text)
+		f.text = append(f.text, v.Str...)
+		v.Str = f.text[at:len(f.text):len(f.text)]
+	}
+	for _, list := range [2][]resp.Value{v.Elems, v.Attrs} {
+		for i := range list {
+			f.keep(&list[i])
+		}
+	}
+}
+
+// textSize counts the bytes of all strings of a value.
+func textSize(v *resp.Value) int {
+	n := len(v.Str)
+	for _, list := range [2][]resp.Value{v.Elems, v.Attrs} {
+		for i := range list {
+			n += textSize(&list[i])
+		}
+	}
+	return n
+}
 
 // fifo is a queue of flights in a ring.
 type fifo struct {
@@ -107,6 +176,9 @@ func (q *fifo) push(f *flight) {
 	q.ring[(q.head+q.n)&(len(q.ring)-1)] = f
 	q.n++
 }
+
+// first is the oldest of a queue that is not empty.
+func (q *fifo) first() *flight { return q.ring[q.head] }
 
 // pop gives the oldest, nil when there is none.
 func (q *fifo) pop() *flight {

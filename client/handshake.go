@@ -56,6 +56,9 @@ func (c *core) startConn(nc net.Conn, shared bool, addr string) (*conn, error) {
 	}
 	cn := newConn(nc, limit, push)
 	cn.ended = func() { c.untrack(cn) }
+	if shared && push == nil { // messages must not wait for the next caller
+		cn.alive = aliveness(nc)
+	}
 	if !c.track(cn) {
 		nc.Close()
 		return nil, ErrClosed

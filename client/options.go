@@ -49,7 +49,9 @@ type Options struct {
 	// see [Durability].
 	Durability Durability
 
-	// ConnsPerNode is how many connections all goroutines share to each node; <= 0: 2.
+	// ConnsPerNode is how many connections all goroutines share to each node; <= 0: 1.
+	// One costs least. More help when replies are so large that one core can't read
+	// them fast enough, or that a small one behind waits too long.
 	ConnsPerNode int
 	// DedicatedMax is how many connections to a node may be in use by blocking
 	// commands and by [Conn] at a time; more wait. <= 0: 256.
@@ -142,7 +144,7 @@ func (o Options) withDefaults() Options {
 		o.Timeout = 0
 	}
 	if o.ConnsPerNode <= 0 {
-		o.ConnsPerNode = 2
+		o.ConnsPerNode = 1
 	}
 	if o.DedicatedMax <= 0 {
 		o.DedicatedMax = 256

@@ -99,7 +99,7 @@ func (c *Conn) do(ctx context.Context, q *call) Reply {
 	o := outcome{node: c.node}
 	f := c.client.core.flightFor(q)
 	if o.err = c.conn.send(f, c.asking, q); o.err == nil {
-		if o.err = f.wait(ctx); o.err != nil {
+		if o.err = c.conn.await(ctx, f); o.err != nil {
 			o.sent = true
 			c.conn.fail(o.err) // the next reply would be that of this command
 		} else {
@@ -191,7 +191,7 @@ func (c *Client) watchOnce(ctx context.Context, t *trip, fn func(*Conn) error) (
 	o := outcome{node: pinned.node}
 	f := c.core.flightFor(t.q)
 	if o.err = pinned.conn.send(f, pinned.asking, t.q); o.err == nil {
-		if o.err = f.wait(ctx); o.err != nil {
+		if o.err = pinned.conn.await(ctx, f); o.err != nil {
 			pinned.conn.fail(o.err)
 			return false, explain(t.q, pinned.node.addr, o.err)
 		}

@@ -226,23 +226,3 @@ func (r Reply) Map() (map[string]string, error) {
 	}
 	return m, nil
 }
-
-var okText = []byte("OK")
-
-// own gives a value that does not borrow from a read buffer. The commonest answer,
-// "OK", and numbers cost nothing.
-func own(v *resp.Value) resp.Value {
-	if v.Elems == nil && v.Attrs == nil {
-		switch {
-		case v.Str == nil:
-			return *v
-		case v.Kind == resp.KindSimple && string(v.Str) == "OK":
-			return resp.Value{Kind: resp.KindSimple, Str: okText[:2:2]}
-		}
-		out := *v
-		out.Str = make([]byte, len(v.Str))
-		copy(out.Str, v.Str)
-		return out
-	}
-	return v.Clone()
-}

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"sync"
 
 	"github.com/bowline-kv/bowline/resp"
 	"github.com/bowline-kv/bowline/slot"
@@ -32,36 +33,62 @@ func (q *call) split() []part {
 	if q.spec.name == "MSET" {
 		step = 2
 	}
-	var parts []part
-	counts, where := []int(nil), map[slot.ID]int{}
-	at := make([]int, 0, args.len()/step)
-	for i := 1; i < args.len(); i += step {
-		id := slot.Of(args.at(i))
-		n, known := where[id]
-		if !known {
-			n = len(parts)
-			where[id] = n
-			parts = append(parts, part{call: newCall()})
-			parts[n].call.spec, parts[n].call.slot = q.spec, int(id)
-			counts = append(counts, 0)
-		}
-		counts[n]++
-		at = append(at, n)
-	}
+	s := splitters.Get().(*splitter)
+	s.sort(args, step)
+	parts, room := make([]part, len(s.slots)), make([]int, len(s.at))
 	for n := range parts {
-		parts[n].call.begin(1 + counts[n]*step)
-		parts[n].call.bytes(args.at(0))
+		p := &parts[n]
+		p.call = newCall()
+		p.call.spec, p.call.slot = q.spec, int(s.slots[n])
+		p.call.begin(1 + s.counts[n]*step)
+		p.call.bytes(args.at(0))
+		if q.spec.name == "MGET" {
+			p.keys, room = room[:0:s.counts[n]], room[s.counts[n]:]
+		}
 	}
-	for i, n := range at {
+	for i, n := range s.at {
 		p := &parts[n]
 		for j := range step {
 			p.call.bytes(args.at(1 + i*step + j))
 		}
-		if q.spec.name == "MGET" {
+		if p.keys != nil {
 			p.keys = append(p.keys, i)
 		}
 	}
+	s.reset()
+	splitters.Put(s)
 	return parts
+}
+
+// splitter sorts keys by slot.
+type splitter struct {
+	where  [slot.Count]int32 // one more than the slot's place in slots; 0: it has none
+	slots  []slot.ID         // in the order of their first keys
+	counts []int             // keys in each
+	at     []int             // for each key, its slot's place
+}
+
+var splitters = sync.Pool{New: func() any { return new(splitter) }}
+
+func (s *splitter) sort(args arguments, step int) {
+	for i := 1; i < args.len(); i += step {
+		id := slot.Of(args.at(i))
+		if s.where[id] == 0 {
+			s.slots, s.counts = append(s.slots, id), append(s.counts, 0)
+			s.where[id] = int32(len(s.slots))
+		}
+		n := int(s.where[id]) - 1
+		s.counts[n]++
+		s.at = append(s.at, n)
+	}
+}
+
+// reset takes as long as there are keys, not slots.
+func (s *splitter) reset() {
+	for _, id := range s.slots {
+		s.where[id] = 0
+	}
+	s.slots, s.counts, s.at = s.slots[:0], s.counts[:0], s.at[:0]
 }
 
 // merge makes one reply of those of all parts. The first error is that of the whole.
@@ -98,9 +125,14 @@ func mergeValues(q *call, parts []part, replies []Reply) Reply {
 	return Reply{v: out}
 }
 
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
 func (c *Client) doSplit(ctx context.Context, q *call) Reply {
-	var b batch
+	b := batches.Get().(*batch)
 	b.begin(c, 1)
 	b.add(q)
-	return b.run(ctx)[0]
+	r := b.run(ctx)[0]
+	b.end()
+	batches.Put(b)
+	return r
 }

@@ -85,10 +85,11 @@ func (t *trip) send(ctx context.Context) outcome {
 		return o
 	}
 	f := t.core.flightFor(t.q)
+	f.able, f.waiting = ctx.Done() == nil, true
 	if o.err = cn.send(f, t.asking, t.q); o.err != nil {
 		return o
 	}
-	if o.err = f.wait(ctx); o.err != nil {
+	if o.err = cn.await(ctx, f); o.err != nil {
 		o.sent = true
 		return o
 	}
@@ -111,7 +112,7 @@ func (t *trip) sendAlone(ctx context.Context, o *outcome) {
 		o.node.giveBack(cn, o.lane, false)
 		return
 	}
-	if o.err = f.wait(ctx); o.err != nil {
+	if o.err = cn.await(ctx, f); o.err != nil {
 		o.sent = true
 		o.node.giveBack(cn, o.lane, false)
 		return
@@ -119,21 +120,6 @@ func (t *trip) sendAlone(ctx context.Context, o *outcome) {
 	o.take(t.q, f)
 	o.node.giveBack(cn, o.lane, o.err == nil)
 	t.core.flight.release(f)
-}
-
-// wait waits for a flight's end; with an error it is not done yet, and may never be
-// released.
-func (f *flight) wait(ctx context.Context) error {
-	if ctx.Done() == nil {
-		<-f.done
-		return nil
-	}
-	select {
-	case <-f.done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // flightFor gives the flight for a call's replies.

@@ -33,13 +33,14 @@ func devCommand() *cobra.Command {
 		Use:   "dev",
 		Short: "Run a whole cluster in this process, for development",
 		Long: "Runs several nodes on loopback, with the slots in equal parts, until Ctrl-C.\n" +
-			"Data lives in memory only. Nothing is written, unless --dir is given.",
+			"Data lives in memory only and nothing is written, unless --dir is given:\n" +
+			"then each node keeps its data in a folder there, in snapshots and a log.",
 		Args: cobra.NoArgs,
 	}
 	c.Flags().IntVar(&nodes, "nodes", 3, "number of nodes")
 	c.Flags().IntVar(&port, "port", 7001, "port of the first node; ports that are taken are passed over")
 	c.Flags().IntVar(&shards, "shards", 1, "shards of each node")
-	c.Flags().StringVar(&dir, "dir", "", "write the cluster map to cluster.map in this folder")
+	c.Flags().StringVar(&dir, "dir", "", "keep the data of each node, and the cluster map, in this folder")
 	c.Flags().BoolVar(&secured, "tls", false, "give each node a port for TLS too, with certificates that are made in the folder of --dir")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if secured && dir == "" {
@@ -50,10 +51,28 @@ func devCommand() *cobra.Command {
 			return err
 		}
 		o := devcluster.Options{Nodes: nodes, Port: port, Shards: shards, Version: version, Log: log, TLS: secured}
-		if secured {
-			if o.Configure, err = devCertificates(dir); err != nil {
+		var settings []func(index int, cfg *config.Config) error
+		if dir != "" {
+			keep, err := devData(dir, nodes, shards)
+			if err != nil {
 				return err
 			}
+			settings = append(settings, keep)
+		}
+		if secured {
+			certificates, err := devCertificates(dir)
+			if err != nil {
+				return err
+			}
+			settings = append(settings, certificates)
+		}
+		o.Configure = func(index int, cfg *config.Config) error {
+			for _, set := range settings {
+				if err := set(index, cfg); err != nil {
+					return err
+				}
+			}
+			return nil
 		}
 		cluster, err := devcluster.Start(o)
 		if err != nil {
@@ -77,10 +96,7 @@ func devCommand() *cobra.Command {
 // announce prints the nodes and what to type next, and writes the map.
 func announce(w io.Writer, c *devcluster.Cluster, dir string) error {
 	if dir != "" {
-		path := filepath.Join(dir, "cluster.map")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("make the folder for the cluster map: %w", err)
-		}
+		path := filepath.Join(dir, devMap)
 		if err := os.WriteFile(path, []byte(c.Map.String()), 0o644); err != nil {
 			return fmt.Errorf("write the cluster map: %w", err)
 		}
@@ -107,11 +123,15 @@ func announce(w io.Writer, c *devcluster.Cluster, dir string) error {
 		fmt.Fprintf(w, "\nBy TLS: %s\n\n  redis-cli -c --tls --cacert %s -p %s get a\n",
 			strings.Join(secured, " "), filepath.Join(dir, devAuthority), port)
 	}
+	where := "in memory only"
+	if dir != "" {
+		where = "kept in " + dir
+	}
 	_, err := fmt.Fprintf(w, "\nThe cluster is ready. In another terminal:\n\n"+
 		"  redis-cli -c -p %[1]d set a 1\n"+
 		"  redis-cli -c -p %[1]d get a\n"+
 		"  redis-benchmark --cluster -p %[1]d -t set,get -q\n\n"+
-		"Ctrl-C stops it; the data is in memory only.\n", first)
+		"Ctrl-C stops it; the data is %[2]s.\n", first, where)
 	return err
 }
 

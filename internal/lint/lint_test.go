@@ -51,7 +51,7 @@ func load(t *testing.T) []source {
 		}
 		rel = filepath.ToSlash(rel)
 		switch {
-		case d.IsDir() && (rel == "e2e" || rel == "bin" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && rel != "."):
+		case d.IsDir() && (rel == "e2e" || rel == "bench/client" || rel == "bin" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && rel != "."):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(rel, ".go"):
 			return nil

@@ -135,6 +135,12 @@ func (h *history) stop(s *subject) {
 	s.n.Stop(ctx) // which fails as the disk does
 }
 
+// send writes, however long that takes.
+func (s *subject) send(wire []byte) {
+	s.c.Net().SetWriteDeadline(time.Time{})
+	s.c.Net().Write(wire) // the node may be gone
+}
+
 func (h *history) digest(s *subject) string { return fmt.Sprint(s.c.Do("DEBUG", "DIGEST")) }
 
 // check finds out which commands the data is of.
@@ -215,7 +221,7 @@ func (h *history) live(s *subject) {
 			wire = append(wire, redistest.Encode(c...)...)
 		}
 		var writing sync.WaitGroup
-		writing.Go(func() { s.c.Net().Write(wire) })
+		writing.Go(func() { s.send(wire) })
 		time.Sleep(time.Duration(h.rand.IntN(2000)) * time.Microsecond)
 		crashed = h.disk.Crash(h.rand.Uint64())
 		s.c.Close()
@@ -254,7 +260,7 @@ func (h *history) exchange(s *subject, replies chan any) (up bool) {
 		wire = append(wire, redistest.Encode(c...)...)
 	}
 	var writing sync.WaitGroup
-	writing.Go(func() { s.c.Net().Write(wire) })
+	writing.Go(func() { s.send(wire) })
 	defer writing.Wait()
 	for i, c := range batch {
 		select {
@@ -265,7 +271,11 @@ func (h *history) exchange(s *subject, replies chan any) (up bool) {
 			}
 			s.c.Close()
 			return false
-		case r := <-replies:
+		case r, ok := <-replies:
+			if !ok {
+				h.t.Errorf("%q is not answered", c)
+				return false
+			}
 			var e redistest.Error
 			if err, ok := r.(error); ok && errors.As(err, &e) {
 				h.totals.Refused++
@@ -291,7 +301,7 @@ func (h *history) note(c []string, answered time.Time) {
 
 // command draws one that changes data, differently each time.
 func (h *history) command() []string {
-	n := fmt.Sprint(len(h.commands), h.rand.IntN(1000))
+	n := fmt.Sprintf("%d%03d", len(h.commands), h.rand.IntN(1000))
 	key := func(kind string) string { return kind + fmt.Sprint(h.rand.IntN(3)) }
 	switch h.rand.IntN(12) {
 	case 0:

@@ -75,7 +75,7 @@ func TestTheLogGoesOnFromTheSnapshot(t *testing.T) {
 	fill(t, c, 0, 100)
 	before := segments(t, disk)
 	expect(t, c, "OK", "SAVE")
-	if got := segments(t, disk); got != before {
+	if got := segments(t, disk); got < before {
 		t.Errorf("after one snapshot there are %d segments, there were %d", got, before)
 	}
 	expect(t, c, "OK", "SET", "k0", "behind the first")

@@ -124,6 +124,9 @@ func (d *durable) loadBase(r *wal.Recovery, newLoader func() *shard.Loader) (*ba
 			if err := b.fits(r); err != nil {
 				return nil, errors.Join(failed, &foreignError{fmt.Errorf("go on from %s with the log %s: %w", path, d.dir(), err), path, d.dir()})
 			}
+			if len(b.cut) != len(d.logs) { // and there is no log: it is as that of another server
+				b.cut, b.histories = nil, nil
+			}
 			l := newLoader()
 			l.KeepExpired = true // the log may say that they live on
 			err = f.load(path, l)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-kv/bowline/internal/topology"
 	"github.com/bowline-kv/bowline/internal/vfs"
 	"github.com/bowline-kv/bowline/internal/wal"
 )
@@ -111,15 +112,39 @@ func TestOneNodeAtATimeHasALog(t *testing.T) {
 	stop(t, n)
 }
 
+// TestOtherNumberOfShardsIsRefused, but a snapshot alone has no number of them.
 func TestOtherNumberOfShardsIsRefused(t *testing.T) {
 	disk := vfs.Mem()
 	n := startLogged(t, disk, nil)
-	expect(t, dial(t, n), "OK", "SET", "a", "1")
+	c := dial(t, n)
+	expect(t, c, "OK", "SET", "a", "1")
+	expect(t, c, "OK", "SAVE")
 	stop(t, n)
-	n = &Node{log: n.log, cfg: n.cfg, now: n.now, server: n.server}
-	d := newDurable(n, Options{Config: n.cfg, Files: disk}, 2)
-	if _, err := d.recover(nil); err == nil || !strings.Contains(err.Error(), "it is of 1 shards, this node has 2") {
+	withShards := func(shards int) (*Node, error) {
+		members := []topology.Member{{ID: topology.NodeIDOf("n"), Host: Loopback, Port: 1}}
+		m, err := topology.Even(members, shards)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners, err := ListenLoopback(1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Start(Options{Config: n.cfg, Version: "test", Log: quiet(), Listeners: listeners, Files: disk, Map: m, NodeID: members[0].ID})
+	}
+	if _, err := withShards(2); err == nil || !strings.Contains(err.Error(), "it is of 1 shards, this node has 2") {
 		t.Errorf("got %v", err)
+	}
+	if err := wal.Discard(disk, "/data/appendonlydir"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		n, err := withShards(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, dial(t, n), "1", "GET", "a")
+		stop(t, n)
 	}
 }
 

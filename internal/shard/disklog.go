@@ -6,10 +6,10 @@ import (
 	"github.com/bowline-kv/bowline/internal/wal"
 )
 
-// DiskLog is a [Log] that a stream of the node's log on disk may keep; the newest
-// records stand in a ring of memory too, for Read. It is in one of three states:
+// DiskLog is a [Log] that a stream of the node's log on disk may keep. It is in one
+// of three states:
 //
-//	memory     it has the ring only; so it begins
+//	memory     the newest records stand in a ring of memory; so it begins
 //	recovery   what is applied is in the log already, so that Append only tells the
 //	           number that [DiskLog.Recovered] was given
 //	disk       records go to the stream
@@ -20,7 +20,7 @@ type DiskLog struct {
 	ring       *ringLog
 	recovering bool                       // guarded by ring.mu
 	stream     atomic.Pointer[wal.Stream] // nil: not on disk; changed under ring.mu
-	bytes      atomic.Int64               // changed under ring.mu
+	bytes      atomic.Int64
 }
 
 // NewDiskLog makes a log in memory with a ring of so many bytes; <= 0: 1 MiB.
@@ -33,6 +33,7 @@ func NewDiskLog(ringBytes int) *DiskLog {
 
 // Recover begins a recovery.
 func (l *DiskLog) Recover() {
+	l.ring.startAfter(l.Last())
 	l.ring.mu.Lock()
 	defer l.ring.mu.Unlock()
 	l.recovering = true
@@ -46,17 +47,16 @@ func (l *DiskLog) Recovered(seq Sequence) { l.ring.startAfter(seq) }
 // Attach lets records go to a stream, of which the last record is the newest that
 // was appended or recovered.
 func (l *DiskLog) Attach(stream *wal.Stream) {
-	if last := stream.Last(); last != l.ring.Last() {
-		l.ring.startAfter(last)
-	}
+	l.ring.startAfter(stream.Last())
 	l.ring.mu.Lock()
 	defer l.ring.mu.Unlock()
 	l.recovering = false
 	l.stream.Store(stream)
 }
 
-// Detach keeps the log in memory only.
+// Detach goes on in memory.
 func (l *DiskLog) Detach() {
+	l.ring.startAfter(l.Last())
 	l.ring.mu.Lock()
 	defer l.ring.mu.Unlock()
 	l.recovering = false
@@ -65,21 +65,19 @@ func (l *DiskLog) Detach() {
 
 // Append implements [Log].
 func (l *DiskLog) Append(payload []byte) Sequence {
-	// One lock over both, so that their numbers agree.
+	if s := l.stream.Load(); s != nil {
+		l.bytes.Add(int64(len(payload)))
+		return s.Append(payload)
+	}
 	l.ring.mu.Lock()
 	defer l.ring.mu.Unlock()
 	if l.recovering {
 		return l.ring.last
 	}
-	l.bytes.Store(l.bytes.Load() + int64(len(payload)))
-	seq := l.ring.append(payload)
-	if s := l.stream.Load(); s != nil {
-		return s.Append(payload)
-	}
-	return seq
+	return l.ring.append(payload)
 }
 
-// Bytes is the size of all payloads that were appended; it only grows.
+// Bytes is the size of all payloads that went to a stream; it only grows.
 func (l *DiskLog) Bytes() int64 { return l.bytes.Load() }
 
 // Last implements [Log].
@@ -106,7 +104,8 @@ func (l *DiskLog) History() wal.History {
 	return nil
 }
 
-// Read implements [Log].
+// Read implements [Log]. What is on disk is not kept in memory: that is read by
+// [wal.Log.Cursor].
 func (l *DiskLog) Read(from Sequence, limit int) (payloads [][]byte, ok bool) {
 	return l.ring.Read(from, limit)
 }

@@ -303,7 +303,7 @@ func (tx *Tx) flush(db int) {
 		for i := range sh.stripes {
 			if t := sh.stripes[i].tables[db]; t != nil {
 				if !sh.stripes[i].capture.release(db) {
-					tx.space.dropped.add(t.Release())
+					tx.space.drop(t)
 				}
 				sh.stripes[i].tables[db] = nil
 			}

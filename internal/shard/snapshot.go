@@ -1,11 +1,13 @@
 package shard
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/bowline-kv/bowline/internal/rdb"
+	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/internal/wal"
 )
 
@@ -17,7 +19,10 @@ import (
 //	walk    stripe after stripe, some keys at a time under its lock
 //	change  a command that is about to change a key that the walk has not come to
 //	        hands its old value over first, and the walk leaves it out
-//	flush   the tables of an emptied database go to the snapshot as they are
+//	open    of a large collection, which is written in pieces, a change hands over
+//	        only the members or nodes that it touches; see [store.Image]
+//	flush   the tables of an emptied database go to the snapshot as they are, and
+//	        so do large collections that are removed
 //
 // So each key that was there at the cut is written once, with its value then, and
 // MSET and transactions are whole. Its methods belong to one goroutine, but for
@@ -34,13 +39,20 @@ type Snapshot struct {
 	db    int           // that is selected in the file; -1: none yet
 	sized []bool        // databases whose sizes are written
 	batch pieces
-	half  *part // what is written of it ends inside a value; nil: nothing does
+	half  bool // what is written ends inside a value: of the first of opened
+	// openFrom and stepBytes are the constants of these names, but in tests.
+	openFrom, stepBytes int
 	// memory is how keys were judged at the cut.
 	memory Memory
 
 	mu       sync.Mutex
-	kept     pieces  // what commands handed over; guarded by mu, like all below
-	released []*part // tables that nobody else has any more
+	kept     pieces    // what commands handed over; guarded by mu, like all below
+	opened   []*opened // large collections that are not complete
+	released []*part   // tables that nobody else has any more
+	// held are such tables that are done, but may have collections of others: they
+	// are given back when nothing is opened.
+	held   []*store.Table
+	closed bool
 
 	written, total  atomic.Int64 // keys
 	handed, waiting atomic.Int64 // bytes that commands handed over in all, and that are not written yet
@@ -58,10 +70,10 @@ type SnapshotOptions struct {
 // No goroutine may hold locks of the space that waits for the caller. The caller
 // ends it with [Snapshot.Close].
 func (sp *Space) BeginSnapshot(o SnapshotOptions) *Snapshot {
-	if !sp.snapshotting.CompareAndSwap(false, true) {
+	s := &Snapshot{space: sp, tx: sp.NewTx(), o: o, db: -1, openFrom: openFrom, stepBytes: stepBytes}
+	if !sp.snapshot.CompareAndSwap(nil, s) {
 		return nil
 	}
-	s := &Snapshot{space: sp, tx: sp.NewTx(), o: o, db: -1}
 	s.usage, s.sized = make([]Usage, sp.databases), make([]bool, sp.databases)
 	// Before the locks, which are for a moment only.
 	captures := make([]capture, len(sp.shards)*Stripes)
@@ -136,21 +148,25 @@ const (
 // Step writes the next keys, some hundred at most and whatever was handed over
 // meanwhile; more is false when all are written. No lock is held while it writes.
 func (s *Snapshot) Step(w *rdb.Writer) (more bool, err error) {
-	if s.half == nil {
+	if !s.half {
 		if err := s.writeKept(w); err != nil {
 			return false, err
 		}
 	}
-	switch p := s.nextReleased(); {
-	case p != nil:
+	if o := s.nextOpened(); o != nil {
+		s.walkOpened(o)
+	} else if p := s.nextReleased(); p != nil {
 		s.walkReleased(p)
-	case s.next < len(s.space.shards)*Stripes:
+	} else if s.next < len(s.space.shards)*Stripes {
 		s.walkStripe()
-	default:
+	} else {
 		// Each stripe is done, so that nothing can be handed over any more, but it may
 		// have been since the look above.
 		return false, s.writeKept(w)
 	}
+	// A command that waits for the lock is awake by now, but would not run before the
+	// next step has the lock again: it would wait for some milliseconds, not for a step.
+	runtime.Gosched()
 	err = s.write(w, &s.batch)
 	s.batch.reset()
 	return true, err
@@ -164,11 +180,11 @@ func (s *Snapshot) walkStripe() {
 	p := st.capture.next()
 	if p != nil {
 		p.walk(s, &s.batch)
-		if !p.done() {
+		if !p.at.Over() {
 			p = nil
 		}
 	}
-	if st.capture.forget(p) && s.half == nil {
+	if st.capture.forget(p) {
 		st.capture = nil
 		s.next++
 	}
@@ -176,31 +192,47 @@ func (s *Snapshot) walkStripe() {
 	p.drop()
 }
 
-// nextReleased gives a table that was given to the snapshot; nil when there is
-// none, or a value of another one is half written.
+// nextReleased gives a table that was given to the snapshot; nil: none.
 func (s *Snapshot) nextReleased() *part {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.released {
-		if s.half == nil || s.half == p {
-			return p
-		}
+	if len(s.released) == 0 {
+		return nil
 	}
-	return nil
+	return s.released[0]
+}
+
+// giveBack has the memory of tables given back that wait for it; mu is held.
+func (s *Snapshot) giveBack() {
+	for _, t := range s.held {
+		s.space.dropped.add(t.Release())
+	}
+	s.held = nil
 }
 
 // walkReleased does a step in such a table. It needs no lock: nobody else knows
 // of the table.
 func (s *Snapshot) walkReleased(p *part) {
 	p.walk(s, &s.batch)
-	if !p.done() {
+	if !p.at.Over() {
 		return
 	}
 	s.mu.Lock()
 	s.released = slices.DeleteFunc(s.released, func(o *part) bool { return o == p })
+	s.held = append(s.held, p.table)
 	s.mu.Unlock()
-	s.space.dropped.add(p.table.Release())
 	p.drop()
+}
+
+// hold gives the snapshot a table that nobody else has any more, in which it has
+// opened collections, maybe; false: it is closed.
+func (s *Snapshot) hold(t *store.Table) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.held = append(s.held, t)
+	}
+	return !s.closed
 }
 
 // writeKept writes what commands handed over.
@@ -231,14 +263,18 @@ func (s *Snapshot) Close() {
 		}
 	}
 	// No stripe hands anything over any more.
+	s.closeOpened()
+	s.mu.Lock()
 	for _, p := range s.released {
-		s.space.dropped.add(p.table.Release())
+		s.held = append(s.held, p.table)
 		p.drop()
 	}
-	s.released = nil
+	s.released, s.closed = nil, true
+	s.giveBack()
+	s.mu.Unlock()
 	s.kept.reset()
 	s.batch.reset()
 	s.waiting.Store(0)
-	s.space.snapshotting.Store(false)
+	s.space.snapshot.Store(nil)
 	s.space = nil
 }

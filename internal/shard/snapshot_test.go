@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/bowline-kv/bowline/internal/ds/chain"
+	"github.com/bowline-kv/bowline/internal/ds/pack"
 	"github.com/bowline-kv/bowline/internal/rdb"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/internal/value"
@@ -20,21 +23,41 @@ import (
 type file struct {
 	keys  map[string]string
 	key   string
-	value strings.Builder
+	until int64
+	value content
 	twice string
 }
 
+// content is a value: its elements, as text.
+type content struct {
+	kind     rdb.Kind
+	elements []string
+}
+
+func (c *content) add(e *rdb.Element) {
+	c.elements = append(c.elements, fmt.Sprintf(" %s=%s@%v/%d", e.Value, e.Second, e.Score, e.ExpireAt))
+}
+
+// text is the value with its elements in order, of what has none sorted.
+func (c *content) text(until int64) string {
+	if c.kind != rdb.List {
+		slices.Sort(c.elements)
+	}
+	return fmt.Sprintf("until %d: %d%s", until, c.kind, strings.Join(c.elements, ""))
+}
+
 func (f *file) Key(k *rdb.Key) error {
-	f.key = fmt.Sprintf("%d %s", k.DB, k.Name)
-	f.value.Reset()
-	fmt.Fprintf(&f.value, "until %d:", k.ExpireAt)
+	f.key, f.until = fmt.Sprintf("%d %s", k.DB, k.Name), k.ExpireAt
 	return nil
 }
 
-func (f *file) Begin(rdb.Kind, uint64) error { return nil }
+func (f *file) Begin(kind rdb.Kind, _ uint64) error {
+	f.value = content{kind: kind}
+	return nil
+}
 
 func (f *file) Element(e *rdb.Element) error {
-	fmt.Fprintf(&f.value, " %s", e.Value)
+	f.value.add(e)
 	return nil
 }
 
@@ -42,7 +65,7 @@ func (f *file) End() error {
 	if _, twice := f.keys[f.key]; twice {
 		f.twice = f.key
 	}
-	f.keys[f.key] = f.value.String()
+	f.keys[f.key] = f.value.text(f.until)
 	return nil
 }
 
@@ -55,7 +78,7 @@ func readFile(b []byte) (map[string]string, error) {
 	return f.keys, err
 }
 
-// contentNow is what a file of this moment should hold, of a space of strings.
+// contentNow is what a file of this moment should hold.
 func contentNow(tx *Tx) map[string]string {
 	all := map[string]string{}
 	tx.LockAll()
@@ -65,13 +88,52 @@ func contentNow(tx *Tx) map[string]string {
 			for db, t := range sh.stripes[i].tables {
 				if t != nil {
 					t.Each(func(k store.Key, e store.Entry) {
-						all[fmt.Sprintf("%d %s", db, k.Name)] = fmt.Sprintf("until %d: %s", e.ExpireAt, e.Value)
+						all[fmt.Sprintf("%d %s", db, k.Name)] = contentOf(t, &e)
 					})
 				}
 			}
 		}
 	}
 	return all
+}
+
+func contentOf(t *store.Table, e *store.Entry) string {
+	var body *store.Body
+	if e.Large() {
+		body = t.Body(e)
+	}
+	text := func(e pack.Element) []byte { return value.Text(e, make([]byte, value.TextMax)) }
+	c := content{}
+	switch e.Type {
+	case store.String:
+		c.kind = rdb.String
+		c.add(&rdb.Element{Value: e.Value})
+	case store.List:
+		c.kind = rdb.List
+		value.VisitList(e, body, func(e pack.Element) bool {
+			c.add(&rdb.Element{Value: text(e)})
+			return true
+		})
+	case store.Set:
+		c.kind = rdb.Set
+		value.VisitSet(e, body, func(e pack.Element) bool {
+			c.add(&rdb.Element{Value: text(e)})
+			return true
+		})
+	case store.ZSet:
+		c.kind = rdb.ZSet
+		value.VisitSortedSet(e, body, func(e pack.Element, score float64) bool {
+			c.add(&rdb.Element{Value: text(e), Score: score})
+			return true
+		})
+	case store.Hash:
+		c.kind = rdb.Hash
+		value.VisitHash(e, body, 0, func(field, v pack.Element, at int64) bool {
+			c.add(&rdb.Element{Value: text(field), Second: text(v), ExpireAt: at})
+			return true
+		})
+	}
+	return c.text(e.ExpireAt)
 }
 
 // changer makes random changes to strings.
@@ -114,7 +176,7 @@ func (c *changer) change() {
 		}
 	case 4:
 		defer c.lock(a)()
-		if e, ok := tx.Find(a); ok {
+		if e, ok := tx.Find(a); ok && e.Type == store.String {
 			if what := tx.Now % 3; what == 0 {
 				tx.SetFound(a, &e, []byte("found"))
 			} else if what == 1 {
@@ -132,7 +194,9 @@ func (c *changer) change() {
 		}
 	case 6:
 		defer c.lock(a)()
-		tx.Find(a)
+		if e, ok := tx.Find(a); ok && e.Type != store.String {
+			return
+		}
 		tx.Patch(a, 3, []byte("patch"))
 		tx.Extend(a, 20)
 		tx.EmitDel(a)
@@ -199,50 +263,62 @@ func TestASnapshotIsTheSpaceAtItsCut(t *testing.T) {
 			for range rapid.IntRange(0, 30).Draw(t, "before") {
 				c.change()
 			}
-			want := contentNow(tx)
-			s := sp.BeginSnapshot(SnapshotOptions{Compress: rapid.Bool().Draw(t, "compress")})
-			if sp.BeginSnapshot(SnapshotOptions{}) != nil {
-				t.Fatal("a second snapshot began")
-			}
-			var out bytes.Buffer
-			w := rdb.NewWriter(&out, s.Version())
-			steps := 0
-			for more := true; more; steps++ {
-				for range rapid.IntRange(0, 3).Draw(t, "between") {
-					if steps < 20 {
-						c.change()
-					}
-				}
-				var err error
-				if more, err = s.Step(w); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if p := s.Progress(); p.Waiting != 0 || p.Written != p.Total || p.Total != int64(len(want)) {
-				t.Fatalf("progress %+v of %d keys", p, len(want))
-			}
-			s.Close()
-			s.Close()
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			got, err := readFile(out.Bytes())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !maps.Equal(got, want) {
-				t.Fatalf("%d keys are written, %d were there", len(got), len(want))
-			}
-			checkLoad(t, out.Bytes(), want)
+			takeSnapshot(t, tx, func(*Snapshot) {}, c.change)
 		}
 	})
+}
+
+// takeSnapshot writes a snapshot, with changes between its steps, and compares it with
+// what was there when it began.
+func takeSnapshot(t *rapid.T, tx *Tx, set func(*Snapshot), change func()) {
+	want := contentNow(tx)
+	s := tx.space.BeginSnapshot(SnapshotOptions{Compress: rapid.Bool().Draw(t, "compress")})
+	set(s)
+	if tx.space.BeginSnapshot(SnapshotOptions{}) != nil {
+		t.Fatal("a second snapshot began")
+	}
+	var out bytes.Buffer
+	w := rdb.NewWriter(&out, s.Version())
+	left := 40
+	for more := true; more; {
+		for range rapid.IntRange(0, 3).Draw(t, "between") {
+			if left--; left > 0 {
+				change()
+			}
+		}
+		var err error
+		if more, err = s.Step(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p := s.Progress(); p.Waiting != 0 || p.Written != p.Total || p.Total != int64(len(want)) {
+		t.Fatalf("progress %+v of %d keys", p, len(want))
+	}
+	s.Close()
+	s.Close()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readFile(out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(got, want) {
+		for name, v := range want {
+			if got[name] != v {
+				t.Logf("%s is %.300s, was %.300s", name, got[name], v)
+			}
+		}
+		t.Fatalf("%d keys are written, %d were there", len(got), len(want))
+	}
+	checkLoad(t, out.Bytes(), want)
 }
 
 // checkLoad loads a file into a new space, which must have the same content.
 func checkLoad(t *rapid.T, b []byte, want map[string]string) {
 	sp := NewSpace(Options{Databases: 3})
 	defer sp.pool.Close()
-	l := sp.NewLoader(1, value.Limits{})
+	l := sp.NewLoader(1, value.Limits{List: chain.LimitOf(-2)})
 	if err := errors.Join(rdb.Read(bytes.NewReader(b), l, rdb.Options{}), l.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,6 @@
 package shard
 
 import (
-	"math"
-
 	"github.com/bowline-kv/bowline/internal/rdb"
 	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/internal/value"
@@ -15,12 +13,10 @@ type capture struct {
 	parts    []*part // by database, as tables are; nil: nothing is missing
 }
 
-// next gives the part to go on with: the one with a half-written value, which may
-// be gone, else any; nil: none.
+// next gives a part to go on with; nil: none.
 func (c *capture) next() *part {
-	half := c.snapshot.half
 	for _, p := range c.parts {
-		if p != nil && (half == nil || half == p) {
+		if p != nil {
 			return p
 		}
 	}
@@ -44,26 +40,10 @@ type part struct {
 	db    int // at the cut
 	table *store.Table
 	at    store.Place
-	// ahead are the keys behind the place that are done: they were handed over, or
-	// have come after the cut. nil: none.
+	// ahead are the keys behind the place that are done: they were handed over or
+	// opened, or have come after the cut. nil: none.
 	ahead *store.Table
-	// open are large collections before the place of which something is missing, the
-	// first of them written in part.
-	open []*opened
 }
-
-// opened is a large collection that is written in pieces.
-type opened struct {
-	name   []byte
-	pieces value.Pieces
-	rest   []byte // what is missing, if whole is set
-	whole  bool   // a command was about to change it
-	begun  bool
-	head   []byte // expiry, type, name and length
-}
-
-// openFrom is the number of elements from which a collection is written in pieces.
-const openFrom = 500
 
 // preserve hands a key over to a snapshot in progress, if it is still missing there:
 // before any change of the key. The key's stripe is locked.
@@ -75,11 +55,7 @@ func (tx *Tx) preserve(k *store.Key) {
 
 func (c *capture) preserve(db int, k *store.Key) {
 	p := c.parts[db]
-	if p == nil {
-		return
-	}
-	if p.at.Passed(k) {
-		p.finish(c.snapshot, k.Name)
+	if p == nil || p.at.Passed(k) {
 		return
 	}
 	if p.ahead == nil {
@@ -88,14 +64,16 @@ func (c *capture) preserve(db int, k *store.Key) {
 	if !p.ahead.Add(*k, store.String, nil) {
 		return
 	}
-	if e, ok := p.table.Get(*k); ok {
-		s := c.snapshot
-		s.mu.Lock()
-		before := s.kept.size
-		s.encode(p, &s.kept, k, &e)
-		s.noteHanded(s.kept.size - before)
-		s.mu.Unlock()
+	s := c.snapshot
+	e, ok := p.table.Get(*k)
+	if !ok || s.open(p, k, &e) {
+		return
 	}
+	s.mu.Lock()
+	before := s.kept.size
+	s.encode(p, &s.kept, k, &e)
+	s.noteHanded(s.kept.size - before)
+	s.mu.Unlock()
 }
 
 // noteHanded counts what a command handed over.
@@ -104,75 +82,26 @@ func (s *Snapshot) noteHanded(bytes int) {
 	s.waiting.Add(int64(bytes))
 }
 
-// finish takes what is missing of a collection, as it is about to change.
-func (p *part) finish(s *Snapshot, name []byte) {
-	for _, o := range p.open {
-		if !o.whole && string(o.name) == string(name) {
-			o.rest, _ = o.pieces.Append(nil, math.MaxInt)
-			o.whole = true
-			s.noteHanded(len(o.rest))
-		}
-	}
-}
+// stepGroups bounds a step where most keys were handed over before: it is some
+// thousand keys.
+const stepGroups = 100
 
-// walk adds the next keys to out.
+// walk adds the next keys to out, until one is opened.
 func (p *part) walk(s *Snapshot, out *pieces) {
-	if len(p.open) > 0 {
-		p.walkOpen(s, out)
-		return
-	}
-	end := out.size + stepBytes
+	end, groups, opens := out.size+s.stepBytes, 0, false
 	p.table.WalkOnce(&p.at, func(k store.Key, e store.Entry) {
 		switch {
 		case p.ahead != nil && p.ahead.Has(k):
-		case !p.opens(s, &k, &e):
+		case s.open(p, &k, &e):
+			opens = true
+		default:
 			s.encode(p, out, &k, &e)
 		}
-	}, func() bool { return out.size >= end || out.keys >= stepKeys || len(p.open) > 0 })
-}
-
-// opens begins with a key that is to be written in pieces; false: it is not.
-func (p *part) opens(s *Snapshot, k *store.Key, e *store.Entry) bool {
-	if !e.Large() {
-		return false
-	}
-	o := &opened{pieces: value.PiecesOf(e, p.table.Body(e), s.o.Compress)}
-	if o.pieces.Len() < openFrom {
-		return false
-	}
-	o.name = append(o.name, k.Name...)
-	n := s.key(k, e)
-	o.head = o.pieces.AppendHead(rdb.AppendKey(nil, &n, o.pieces.Type()))
-	p.open = append(p.open, o)
-	return true
-}
-
-// walkOpen adds the next piece of a collection. Until it is complete nothing else
-// may be written.
-func (p *part) walkOpen(s *Snapshot, out *pieces) {
-	o := p.open[0]
-	if !o.begun {
-		o.begun = true
-		out.add(p.db, 0, func(dst []byte) []byte { return append(dst, o.head...) })
-	}
-	more := false
-	out.add(p.db, 0, func(dst []byte) []byte {
-		if o.whole {
-			s.waiting.Add(-int64(len(o.rest)))
-			return append(dst, o.rest...)
-		}
-		dst, more = o.pieces.Append(dst, stepBytes)
-		return dst
+	}, func() bool {
+		groups++
+		return out.size >= end || out.keys >= stepKeys || opens || groups > stepGroups
 	})
-	s.half = p
-	if !more {
-		out.to(p.db).keys++
-		p.open = p.open[1:]
-		s.half = nil
-	}
 }
-
-func (p *part) done() bool { return p.at.Over() && len(p.open) == 0 }
 
 // drop gives back what was only for the walk.
 func (p *part) drop() {
@@ -188,8 +117,7 @@ func (s *Snapshot) encode(p *part, out *pieces, k *store.Key, e *store.Entry) {
 		if v, ok := p.table.Pin(*e); ok {
 			n := s.key(k, e)
 			out.add(p.db, 1, func(dst []byte) []byte { return rdb.AppendKey(dst, &n, rdb.TypeString) })
-			out.to(p.db).value = v
-			out.size += len(v.Bytes)
+			out.pin(p.db, v)
 			return
 		}
 	}

@@ -51,6 +51,20 @@ func (o *pieces) add(db, keys int, encode func(dst []byte) []byte) {
 	o.size += len(p.encoded) - before
 }
 
+// pin makes a long string what comes next.
+func (o *pieces) pin(db int, v store.Pinned) {
+	o.to(db).value = v
+	o.size += len(v.Bytes)
+}
+
+// join moves what is in other pieces to the end of these.
+func (o *pieces) join(other *pieces) {
+	o.list = append(o.list, other.list...)
+	o.keys += other.keys
+	o.size += other.size
+	*other = pieces{}
+}
+
 // reset gives up what the pieces refer to, and keeps memory of usual size.
 func (o *pieces) reset() {
 	for i := range o.list {

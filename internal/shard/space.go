@@ -54,10 +54,9 @@ type Space struct {
 	used       atomic.Int64 // bytes of keys and values, while there is a limit
 	candidates candidates
 	dropped    droppedTables
-	// snapshotting: there is a Snapshot that is not closed.
-	snapshotting atomic.Bool
-	large        atomic.Bool   // see Large
-	dice         atomic.Uint64 // where the sequence of the next Tx begins
+	snapshot   atomic.Pointer[Snapshot] // that is not closed; nil: none
+	large      atomic.Bool              // see Large
+	dice       atomic.Uint64            // where the sequence of the next Tx begins
 }
 
 // Shard is a set of slots with one log.

@@ -19,6 +19,14 @@ func (d *droppedTables) add(t *store.Dropped) {
 	d.mu.Unlock()
 }
 
+// drop empties a table that nobody has any more. A snapshot in progress may be reading
+// collections that were moved into it.
+func (sp *Space) drop(t *store.Table) {
+	if s := sp.snapshot.Load(); s == nil || !s.hold(t) {
+		sp.dropped.add(t.Release())
+	}
+}
+
 // step gives back about budget runs of pages; more says that some are left.
 func (d *droppedTables) step(budget int) (more bool) {
 	d.mu.Lock()

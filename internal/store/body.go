@@ -27,6 +27,7 @@ type Body struct {
 	// leaving where they continue with the next one; see [page.Pool.Draining].
 	left    uint32
 	leaving int
+	image   *Image // of it, that is not ended; nil: none
 }
 
 // bodyOverhead is about the memory of a body and its table outside pages.
@@ -45,6 +46,14 @@ func newMembers(pool *page.Pool, seed uint64) *Table {
 	return t
 }
 
+// Len is the number of elements.
+func (b *Body) Len() int {
+	if b.Items != nil {
+		return b.Items.Len()
+	}
+	return b.Members.Len()
+}
+
 // Bytes is the memory that the collection takes.
 func (b *Body) Bytes() int64 {
 	if b.Items != nil {
@@ -59,6 +68,9 @@ func (b *Body) Bytes() int64 {
 
 // release takes the body apart, for [Dropped].
 func (b *Body) release(parts []steps) []steps {
+	if b.image != nil {
+		panic("BUG: a collection is taken apart that somebody reads")
+	}
 	if b.Items != nil {
 		return append(parts, b.Items.Release())
 	}
@@ -179,6 +191,7 @@ func (t *Table) bodyNumber(b []byte, h header) uint32 {
 
 // listBody gives a body a number, unless it is what the key already has.
 func (t *Table) listBody(k *Key, body *Body) uint32 {
+	body.image.follow(k)
 	if f := t.find(k); f.ref != 0 {
 		b := t.bytes(f.ref)
 		if h := headerOf(b); h.hasBody() {
@@ -204,7 +217,7 @@ func (t *Table) unlistBody(n uint32) *Body {
 	body := t.bodies[n]
 	t.bodies[n] = nil
 	if t.freeBodies = append(t.freeBodies, n); len(t.freeBodies) == len(t.bodies)-1 {
-		t.bodies, t.freeBodies = nil, nil
+		t.bodies, t.freeBodies, t.sweep.body = nil, nil, 0
 	}
 	return body
 }
@@ -217,6 +230,10 @@ func (t *Table) freeBody(n uint32) {
 	body := t.unlistBody(n)
 	small := body.bytes <= freedAtOnce
 	t.recount(body, 0)
+	if body.image != nil {
+		body.image.adopted = true
+		return
+	}
 	waiting := len(t.dropped)
 	t.dropped = body.release(t.dropped)
 	if !small {

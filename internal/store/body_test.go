@@ -336,3 +336,25 @@ func TestMemoryOfListsComesBack(t *testing.T) {
 		t.Error("a list was changed by moving")
 	}
 }
+
+// TestBackgroundWorkBeginsAnewAfterTheLastBody: it used to look for the body at which
+// it had stopped, in a list that had become shorter.
+func TestBackgroundWorkBeginsAnewAfterTheLastBody(t *testing.T) {
+	table, _ := newTestTable(t.Cleanup)
+	const many = 3 * bodiesPerStep
+	put := func(n int) {
+		for i := range n {
+			table.Put(keyFor(0, numbered(i)), &Content{Type: Set, Body: table.NewBody()})
+		}
+	}
+	put(many)
+	table.Step(1)
+	for i := range many {
+		table.Delete(keyFor(0, numbered(i)))
+	}
+	put(2)
+	table.Step(1)
+	if err := table.check(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -31,6 +31,9 @@
 // table and must not leave the stripe's lock; a long value can be kept beyond it
 // with [Table.Pin].
 //
+// A snapshot reads keys by [Table.WalkOnce], and large collections, which may change
+// and move meanwhile, by an [Image].
+//
 // Only package shard changes a table: it is the one that tells watchers,
 // the log and the counters about a change.
 package store

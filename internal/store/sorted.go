@@ -73,6 +73,9 @@ func (b *Body) SetScore(member []byte, score float64) (old float64, existed bool
 	var value [scoreBytes]byte
 	storeTime(value[:], 0, int64(math.Float64bits(score)))
 	if f.ref == 0 {
+		if m.image != nil {
+			m.image.change(&k, 0)
+		}
 		c := content{key: member, value: value[:], flags: header(String) << typeShift}
 		r := m.create(&c)
 		m.insert(&k, r)
@@ -82,6 +85,9 @@ func (b *Body) SetScore(member []byte, score float64) (old float64, existed bool
 	old = m.scoreAt(f.ref)
 	if old == score {
 		return old, true
+	}
+	if m.image != nil {
+		m.image.change(&k, f.ref)
 	}
 	b.Order.Delete(old, member)
 	at := m.bytes(f.ref)

@@ -54,6 +54,7 @@ type Table struct {
 	stamp      uint32
 	sweep      sweep
 	order      *tree.Tree // of a sorted set whose members these are; nil: none
+	image      *Image     // of a collection whose members these are; nil: none
 	dropped    []steps    // what waits to be given back in steps
 }
 
@@ -257,6 +258,9 @@ func (t *Table) Delete(k Key) bool {
 	f := t.find(&k)
 	if f.ref == 0 {
 		return false
+	}
+	if t.image != nil {
+		t.image.change(&k, f.ref)
 	}
 	before, s := t.used, k.Slot
 	t.remove(&k, f)

@@ -18,6 +18,9 @@ func (t *Table) Add(k Key, typ Type, value []byte) bool {
 	if t.find(&k).ref != 0 {
 		return false
 	}
+	if t.image != nil {
+		t.image.change(&k, 0)
+	}
 	c := content{key: k.Name, value: value, flags: header(typ&7) << typeShift, access: t.stamp}
 	t.complete(&c)
 	before := t.used
@@ -28,7 +31,11 @@ func (t *Table) Add(k Key, typ Type, value []byte) bool {
 
 func (t *Table) put(k *Key, c *content) {
 	before := t.used
-	if f := t.find(k); f.ref != 0 {
+	f := t.find(k)
+	if t.image != nil {
+		t.image.change(k, f.ref)
+	}
+	if f.ref != 0 {
 		t.replace(f, c)
 	} else {
 		t.insert(k, t.create(c))
@@ -178,6 +185,9 @@ func (t *Table) SetExpiry(k Key, expireAt int64) bool {
 	f := t.find(&k)
 	if f.ref == 0 {
 		return false
+	}
+	if t.image != nil {
+		t.image.change(&k, f.ref)
 	}
 	expireAt = max(0, expireAt)
 	b := t.bytes(f.ref)

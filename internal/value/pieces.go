@@ -1,30 +1,38 @@
 package value
 
 import (
-	"math"
-
-	"github.com/bowline-kv/bowline/internal/ds/pack"
 	"github.com/bowline-kv/bowline/internal/rdb"
 	"github.com/bowline-kv/bowline/internal/store"
 )
 
-// Pieces is a large collection on its way into a snapshot, piece by piece. Between
-// the pieces nobody may change the collection, but its memory may be tidied. Its
-// form is that of [AppendRDB], except that the times of fields are not made short
-// by the earliest one, for which all would have to be looked at first.
+// Pieces is a large collection, as of the moment of [NewPieces], on its way into a
+// snapshot, piece by piece. Between the pieces the collection may change. Its form is
+// that of [AppendRDB], except that the times of fields are not made short by the
+// earliest one, for which all would have to be looked at first.
 type Pieces struct {
 	typ      store.Type
-	body     *store.Body
 	timed    bool
 	compress bool
-	place    store.Place // among Members, of a hash or set
-	next     int         // node of a list, rank in a sorted set
+	count    int // of elements, or of nodes of a list
+	image    *store.Image
 }
 
-// PiecesOf begins with a collection that was found, and its body.
-func PiecesOf(e *store.Entry, body *store.Body, compress bool) Pieces {
-	return Pieces{typ: e.Type, body: body, timed: e.Timed, compress: compress}
+// NewPieces begins with a collection that was found under a key, and its body. What
+// a change would destroy goes to the keeper: members are to be encoded by
+// [Pieces.AppendMember], and written between the pieces. It ends with [Pieces.End].
+func NewPieces(t *store.Table, k *store.Key, e *store.Entry, keeper store.Keeper, compress bool) *Pieces {
+	body := t.Body(e)
+	p := &Pieces{typ: e.Type, timed: e.Timed, compress: compress, image: t.Image(k, body, keeper)}
+	if p.typ == store.List {
+		p.count = p.image.List().Nodes()
+	} else {
+		p.count = body.Members.Len()
+	}
+	return p
 }
+
+// Image is what the pieces are made of.
+func (p *Pieces) Image() *store.Image { return p.image }
 
 // Type is the type of the encoding.
 func (p *Pieces) Type() rdb.Type {
@@ -41,71 +49,46 @@ func (p *Pieces) Type() rdb.Type {
 	return rdb.TypeHash
 }
 
-// Len is the number of elements.
-func (p *Pieces) Len() int {
-	if p.typ == store.List {
-		return p.body.Items.Len()
-	}
-	return p.body.Members.Len()
-}
-
 // firstTime is what times of fields are relative to, so that they are as they are.
 const firstTime = 1
 
 // AppendHead appends what comes before the elements.
 func (p *Pieces) AppendHead(dst []byte) []byte {
-	if p.typ == store.List {
-		return rdb.AppendLen(dst, uint64(p.body.Items.Nodes()))
-	}
 	if p.timed {
 		dst = rdb.AppendMillis(dst, firstTime)
 	}
-	return rdb.AppendLen(dst, uint64(p.Len()))
+	return rdb.AppendLen(dst, uint64(p.count))
 }
 
-// Append appends the next elements, about so many bytes of them; more is false
-// after the last.
-func (p *Pieces) Append(dst []byte, bytes int) (out []byte, more bool) {
-	end := math.MaxInt
-	if bytes < math.MaxInt-len(dst) {
-		end = len(dst) + bytes
-	}
-	switch p.typ {
-	case store.List:
-		return p.nodes(dst, end)
-	case store.ZSet:
-		return p.scored(dst, end)
-	}
-	done := p.body.Members.WalkOnce(&p.place, func(k store.Key, e store.Entry) {
-		if p.timed {
-			dst = rdb.AppendLen(dst, uint64(e.ExpireAt))
+// AppendNodes appends the next nodes of a list, about so many bytes of them, and gives
+// their number, for [chain.Image.Pass]. It needs no lock.
+func (p *Pieces) AppendNodes(dst []byte, bytes int) (out []byte, nodes int) {
+	for end := len(dst) + bytes; len(dst) < end; nodes++ {
+		elements, count, ok := p.image.List().Peek(nodes)
+		if !ok {
+			break
 		}
-		dst = rdb.AppendString(dst, k.Name, p.compress)
-		if p.typ == store.Hash {
-			dst = rdb.AppendString(dst, e.Value, p.compress)
-		}
-	}, func() bool { return len(dst) >= end })
-	return dst, !done
-}
-
-func (p *Pieces) nodes(dst []byte, end int) ([]byte, bool) {
-	items := p.body.Items
-	for p.next < items.Nodes() && len(dst) < end {
-		elements, count := items.Node(p.next)
 		dst = appendNode(dst, elements, count, p.compress)
-		p.next++
 	}
-	return dst, p.next < items.Nodes()
+	return dst, nodes
 }
 
-func (p *Pieces) scored(dst []byte, end int) ([]byte, bool) {
-	z := SortedSet{body: p.body}
-	n := p.body.Order.Len()
-	var room [TextMax]byte
-	z.Walk(p.next, n-p.next, false, func(m pack.Element, score float64) bool {
-		dst = rdb.AppendScore(rdb.AppendString(dst, Text(m, room[:]), p.compress), score)
-		p.next++
-		return len(dst) < end
-	})
-	return dst, p.next < n
+// AppendMember appends a member of a hash, a set or a sorted set.
+func (p *Pieces) AppendMember(dst, name []byte, e *store.Entry) []byte {
+	dst = p.AppendName(dst, name, e)
+	switch p.typ {
+	case store.Hash:
+		dst = rdb.AppendString(dst, e.Value, p.compress)
+	case store.ZSet:
+		dst = rdb.AppendScore(dst, e.Score())
+	}
+	return dst
+}
+
+// AppendName appends what comes before the value of a member.
+func (p *Pieces) AppendName(dst, name []byte, e *store.Entry) []byte {
+	if p.timed {
+		dst = rdb.AppendLen(dst, uint64(e.ExpireAt))
+	}
+	return rdb.AppendString(dst, name, p.compress)
 }

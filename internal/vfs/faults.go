@@ -165,3 +165,11 @@ func (f faultFile) Allocate(size int64) error {
 	}
 	return f.File.Allocate(size)
 }
+
+// Reserve implements [File].
+func (f faultFile) Reserve(size int64) error {
+	if err := f.rule(Op{Kind: OpAllocate, Name: f.name, Offset: size}).Err; err != nil {
+		return err
+	}
+	return f.File.Reserve(size)
+}

@@ -99,20 +99,22 @@ func TestFilesKeepWhatIsWritten(t *testing.T) {
 	})
 }
 
-func TestAllocateWritesZerosAndNeverShrinks(t *testing.T) {
-	each(t, func(t *testing.T, f FS, dir string) {
-		file := create(t, f, filepath.Join(dir, "a"), "abc")
-		defer file.Close()
-		must(t, file.Allocate(3<<20+5))
-		want := append([]byte("abc"), make([]byte, 3<<20+2)...)
-		if got := content(t, file); got != string(want) {
-			t.Error("the file is not what it was, and zeros")
-		}
-		must(t, file.Allocate(10))
-		if size, _ := file.Size(); size != 3<<20+5 {
-			t.Errorf("Allocate of less made it %d bytes", size)
-		}
-	})
+func TestRoomIsZerosAndNeverShrinks(t *testing.T) {
+	for name, room := range map[string]func(File, int64) error{"Allocate": File.Allocate, "Reserve": File.Reserve} {
+		each(t, func(t *testing.T, f FS, dir string) {
+			file := create(t, f, filepath.Join(dir, "a"), "abc")
+			defer file.Close()
+			must(t, room(file, 3<<20+5))
+			want := append([]byte("abc"), make([]byte, 3<<20+2)...)
+			if got := content(t, file); got != string(want) {
+				t.Errorf("%s: the file is not what it was, and zeros", name)
+			}
+			must(t, room(file, 10))
+			if size, _ := file.Size(); size != 3<<20+5 {
+				t.Errorf("%s of less made it %d bytes", name, size)
+			}
+		})
+	}
 }
 
 func TestNamesOfADirectory(t *testing.T) {

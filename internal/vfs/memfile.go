@@ -185,6 +185,9 @@ func (h *memFile) Allocate(size int64) error {
 	return h.extend(size)
 }
 
+// Reserve implements [File].
+func (h *memFile) Reserve(size int64) error { return h.Allocate(size) }
+
 // Size implements [File].
 func (h *memFile) Size() (int64, error) {
 	if err := h.lock("stat"); err != nil {

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -117,4 +118,17 @@ func (f osFile) Allocate(size int64) error {
 		at += int64(n)
 	}
 	return nil
+}
+
+// Reserve implements [File].
+func (f osFile) Reserve(size int64) error {
+	before, err := f.Size()
+	if err != nil || before >= size {
+		return err
+	}
+	err = reserve(f.File, size)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return f.Allocate(size)
+	}
+	return err
 }

@@ -2,6 +2,11 @@
 
 package vfs
 
-import "os"
+import (
+	"errors"
+	"os"
+)
 
 func syncData(f *os.File) error { return f.Sync() }
+
+func reserve(*os.File, int64) error { return errors.ErrUnsupported }

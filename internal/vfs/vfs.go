@@ -49,6 +49,9 @@ type File interface {
 	// file's metadata. A file that is as large already is left alone. On error the
 	// size is as before.
 	Allocate(size int64) error
+	// Reserve is Allocate without writing: later writes inside the file need no space,
+	// but the first Sync behind each of them is slower.
+	Reserve(size int64) error
 }
 
 // Space is the room of a disk, in bytes.

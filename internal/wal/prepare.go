@@ -133,7 +133,11 @@ func (l *Log) sized(name string, size int64, open func(string) (vfs.File, error)
 	if err != nil {
 		return "", nil, err
 	}
-	if err = file.Allocate(size); err == nil {
+	room := file.Allocate
+	if l.syncEvery.Load() > 0 { // nobody waits for a sync, so none has to be fast
+		room = file.Reserve
+	}
+	if err = room(size); err == nil {
 		err = file.Truncate(size)
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ type Chain struct {
 	limit Limit
 	pages int
 	n     int
+	image *Image // that is not ended; nil: none
 }
 
 // New makes an empty chain, which takes no page.

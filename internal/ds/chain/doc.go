@@ -1,7 +1,7 @@
 // Package chain is the body of a large list: a deque of nodes, each a run of
 // elements as in package pack, outside the collector's heap.
 //
-//	descriptors:  | node | node | node | ... |     24 bytes each, on the Go heap
+//	descriptors:  | node | node | node | ... |     32 bytes each, on the Go heap
 //	                 |
 //	run of pages: | free | element | element | ... | free |
 //	                     off                       off+bytes
@@ -13,6 +13,8 @@
 // Elsewhere a change moves the shorter side of one node. A full node is cut in
 // two, and neighbors that together fill three quarters of one are merged, so that at
 // most the nodes at the ends are small.
+//
+// An [Image] reads the elements as of one moment, while the chain changes.
 //
 // Finding element i adds up the counts of nodes from the nearer end, some
 // nanoseconds a node. Nothing allocates, but for pages, which are given back as

@@ -9,6 +9,9 @@ type node struct {
 	off   uint32 // of the first element in the run
 	bytes uint32 // of the elements
 	count uint32 // of the elements, at least 1
+	// image is 1 + the number of the node in the last image that was made of the
+	// chain; 0: the run is not in it.
+	image uint32
 }
 
 func (n *node) room() int { return int(n.pages) * page.Size }
@@ -27,9 +30,14 @@ func (c *Chain) newNode(bytes, count int) node {
 	return node{addr: c.pool.Alloc(pages), pages: uint32(pages), bytes: uint32(bytes), count: uint32(count)}
 }
 
+// freeRun gives up a node's run, if need be to the image.
 func (c *Chain) freeRun(n *node) {
-	c.pool.Free(n.addr, int(n.pages))
 	c.pages -= int(n.pages)
+	if c.image.needs(n) {
+		c.image.take(n)
+		return
+	}
+	c.pool.Free(n.addr, int(n.pages))
 }
 
 // open makes the old bytes at an offset of the elements so many, of any content,
@@ -37,6 +45,9 @@ func (c *Chain) freeRun(n *node) {
 func (c *Chain) open(n *node, at, old, size int) []byte {
 	front, back := at, int(n.bytes)-at-old
 	grown := int(n.bytes) + size - old
+	if c.image.needs(n) {
+		return c.rewrite(n, at, old, size, page.PagesFor(grown))
+	}
 	stay := int(n.off)               // the front stays, the back moves
 	slide := int(n.off) + old - size // the back stays, the front moves
 	var off int
@@ -73,6 +84,12 @@ func (c *Chain) reopen(n *node, at, old, size int) []byte {
 	if limit := c.limit.Bytes / page.Size; pages <= limit {
 		pages = min(max(pages, 2*int(n.pages)), limit)
 	}
+	return c.rewrite(n, at, old, size, pages)
+}
+
+// rewrite is open that moves a node to a run of so many pages.
+func (c *Chain) rewrite(n *node, at, old, size, pages int) []byte {
+	grown := int(n.bytes) + size - old
 	to := node{addr: c.pool.Alloc(pages), pages: uint32(pages), bytes: uint32(grown), count: n.count}
 	if at == 0 && n.bytes > 0 {
 		to.off = uint32(to.room() - grown) // it grows to the front
@@ -101,7 +118,7 @@ func (c *Chain) shrink(n *node) {
 // move moves a node to a run of so many pages.
 func (c *Chain) move(n *node, pages int) {
 	to := *n
-	to.addr, to.pages = c.pool.Alloc(pages), uint32(pages)
+	to.addr, to.pages, to.image = c.pool.Alloc(pages), uint32(pages), 0
 	to.off = min(n.off, uint32(to.room())-n.bytes)
 	c.pages += pages
 	copy(to.elements(), n.elements())
