@@ -8,7 +8,8 @@ import (
 
 // histogram counts durations by their size: exact below 256 ns, then 128 buckets for
 // each power of two, so that a percentile is at most 0.8 % above the truth. Its maximum
-// is exact. The zero value is empty. It is for one goroutine.
+// is exact. The zero value is empty and small: there is one for each worker and command,
+// and most see a narrow range. It is for one goroutine.
 type histogram struct {
 	buckets []uint64 // grown as needed
 	n       uint64
