@@ -24,8 +24,8 @@ func main() {
 	os.Exit(code)
 }
 
-// run executes one verb and returns the exit code: 0, or 1 for an error, which
-// was printed.
+// run executes one verb and returns the exit code: 0, or for an error, which was
+// printed, 1 or what the error says itself.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := &cobra.Command{
 		Use:           "bowline",
@@ -38,7 +38,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(devCommand(), serverCommand(), repairCommand(), versionCommand())
+	root.AddCommand(devCommand(), serverCommand(), repairCommand(), benchCommand(), versionCommand())
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
@@ -47,6 +47,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
 		fmt.Fprintf(stderr, "hint: %s\n", h.Hint())
+	}
+	var c interface{ ExitCode() int }
+	if errors.As(err, &c) {
+		return c.ExitCode()
 	}
 	return 1
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -21,8 +22,9 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script: the specification of the command line.
-// Each script has free ports in $PORT and $OTHER, and a command of ours,
-// "answers <port>", which waits until a server there answers PING.
+// Each script has free ports in $PORT and $OTHER, and two commands of ours:
+// "answers <port>" waits until a server there answers PING, "exits <code> <arguments>"
+// runs bowline, which has to end with that code.
 func TestScripts(t *testing.T) {
 	requireTools(t)
 	testscript.Run(t, testscript.Params{
@@ -39,7 +41,7 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"answers": answers},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"answers": answers, "exits": exits},
 	})
 }
 
@@ -77,6 +79,23 @@ func answers(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("port %s does not answer: %v", args[0], err)
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: exits <code> <arguments of bowline>")
+	}
+	code := 0
+	if err := ts.Exec("bowline", args[1:]...); err != nil {
+		var ended *exec.ExitError
+		if !errors.As(err, &ended) {
+			ts.Fatalf("run bowline: %v", err)
+		}
+		code = ended.ExitCode()
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
 }
 
 func ping(addr string) error {

@@ -50,7 +50,10 @@ var ranks = map[string]int{
 	"internal/node":       10,
 	"internal/devcluster": 11,
 
-	"cmd/bowline": 12,
+	"client/clienttest": 11, // the whole server, for the tests of programs that use the client
+
+	"cmd/bowline/loadgen": 11,
+	"cmd/bowline":         12,
 
 	// Generators, benchmarks and what only tests import stand on top.
 	"client/gen":           20,

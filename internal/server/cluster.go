@@ -26,7 +26,8 @@ type clusterView struct {
 	shown   [2]shownMap // to plain clients and to those that are connected by TLS
 	info    string
 	// down: slots without an owner stop everything (cluster-require-full-coverage).
-	down bool
+	down    bool
+	detours Detours
 }
 
 // shownMap is what clients of one kind of port see of the map: that kind.
@@ -59,6 +60,9 @@ func (srv *Server) SetMap(m *topology.Map) error {
 		return fmt.Errorf("cluster map version %d asks for %d shards, this node has %d", m.Version, group.Shards(), have)
 	}
 	v := &clusterView{m: m, self: self, group: group, replica: self.Replica}
+	if before := srv.cluster.Load(); before != nil {
+		v.detours = before.detours
+	}
 	v.view = topology.View{
 		Self:      srv.node,
 		Endpoint:  preferredEndpoint(srv.cfg.String(config.ClusterPreferredEndpoint)),
@@ -101,15 +105,23 @@ func preferredEndpoint(setting string) topology.Endpoint {
 // assign opens and closes slots and shards as the map says.
 func (srv *Server) assign(v *clusterView) {
 	for id := range slot.ID(slot.Count) {
-		if g, index, ok := v.m.Owner(id); ok && g == v.group {
-			srv.space.Assign(id, index, shard.SlotServed)
-		} else {
-			srv.space.Assign(id, 0, shard.SlotElsewhere)
-		}
+		srv.assignSlot(v, id)
 	}
 	for _, sh := range srv.space.Shards() {
 		// A static map names replicas, but nothing has filled this one.
 		sh.SetGate(shard.GateReplica|shard.GateUnsynced, v.replica)
+	}
+}
+
+func (srv *Server) assignSlot(v *clusterView, id slot.ID) {
+	_, detoured := v.detours.Slots[id]
+	switch g, index, ok := v.m.Owner(id); {
+	case ok && g == v.group:
+		srv.space.Assign(id, index, shard.SlotServed)
+	case detoured:
+		srv.space.Assign(id, 0, shard.SlotServed)
+	default:
+		srv.space.Assign(id, 0, shard.SlotElsewhere)
 	}
 }
 
@@ -165,14 +177,18 @@ func (w *Worker) clusterRefusal(v *clusterView, gate shard.Gate, s *session.Sess
 	id := w.slots[0]
 	owner, _, owned := v.m.Owner(id)
 	reads := spec.Flags&command.FlagReadonly != 0
+	detour, detoured := v.detours.Slots[id]
 	switch {
+	case detoured && !detour.lets(s.ID == v.detours.Mover, asking):
+		out.Error(detour.Error)
 	case !owned:
 		out.Error(reply.ClusterSlotUnset)
 	case v.down && !w.srv.cfg.Bool(config.ClusterAllowReadsWhenDown):
 		out.Error(reply.ClusterDown)
 	case v.down && spec.Flags&command.FlagWrite != 0:
 		out.Error(reply.ClusterDownReads)
-	case w.ctx.SlotState(id) != shard.SlotServed:
+	// The state of a slot follows a new map a moment later.
+	case w.ctx.SlotState(id) != shard.SlotServed || owner != v.group && !detoured:
 		out.B = v.to(s).appendMoved(out.B, id, owner)
 	case gate&shard.GateReplica != 0 && !(s.ReadOnly && reads):
 		out.B = v.to(s).appendMoved(out.B, id, owner)
