@@ -182,6 +182,11 @@ func (f *snapshots) Recover(newLoader func() *shard.Loader) (unsaved bool, err e
 	return false, f.load(f.path(), newLoader())
 }
 
+// RecoverAgain implements [server.Snapshots].
+func (f *snapshots) RecoverAgain(forget func(), newLoader func() *shard.Loader) error {
+	return f.durable.recoverAgain(forget, newLoader)
+}
+
 // load loads a snapshot file; nothing is done when there is none.
 func (f *snapshots) load(path string, l *shard.Loader) error {
 	file, err := f.fs.Open(path)

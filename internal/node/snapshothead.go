@@ -25,6 +25,9 @@ type base struct {
 	histories []wal.History
 }
 
+// ofOthers says that the file was written by another server, or without a log.
+func (b *base) ofOthers() bool { return b.path != "" && b.cut == nil }
+
 // The AUX fields that only Bowline reads.
 const (
 	auxCut     = "bowline-cut"
