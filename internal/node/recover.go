@@ -72,6 +72,9 @@ func (d *durable) prepare() error {
 	if err := d.take(); err != nil {
 		return err
 	}
+	if err := d.noRedisLog(); err != nil {
+		return err
+	}
 	unfinished, err := d.isUnfinished()
 	if err != nil || !unfinished {
 		return err
