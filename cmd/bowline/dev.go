@@ -33,7 +33,7 @@ func devCommand() *cobra.Command {
 		Use:   "dev",
 		Short: "Run a whole cluster in this process, for development",
 		Long: "Runs several nodes on loopback, with the slots in equal parts, until Ctrl-C.\n" +
-			"Data lives in memory only. Nothing is written, unless --dir is given.",
+			"Data lives in memory only. Nothing is written, but the map and certificates where --dir says.",
 		Args: cobra.NoArgs,
 	}
 	c.Flags().IntVar(&nodes, "nodes", 3, "number of nodes")
