@@ -178,7 +178,9 @@ func (f *snapshots) Recover(newLoader func() *shard.Loader) (unsaved bool, err e
 	if f.durable.wanted() {
 		return f.durable.recover(newLoader)
 	}
-	f.unread(f.durable.dir())
+	if err := f.durable.unread(); err != nil {
+		return false, err
+	}
 	return false, f.load(f.path(), newLoader())
 }
 
