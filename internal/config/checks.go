@@ -10,6 +10,11 @@ const (
 	errHostnameLong = reason("Hostnames must be less than 256 characters")
 	errSaveNoSave   = reason("shutdown options SAVE and NOSAVE can't be used simultaneously")
 	errTitle        = reason("template format is invalid or contains unknown variables")
+	errSnapshotPath = reason("dbfilename can't be a path, just a filename")
+	errLogPath      = reason("appendfilename can't be a path, just a filename")
+	errLogName      = reason("appendfilename can't be empty")
+	errLogDirPath   = reason("appenddirname can't be a path, just a dirname")
+	errLogDirName   = reason("appenddirname can't be empty")
 	errNodeID       = reason("argument must be 40 lower-case hexadecimal digits")
 )
 
@@ -32,6 +37,20 @@ func checkShutdown(text string) error {
 		return errSaveNoSave
 	}
 	return nil
+}
+
+// checkName gives a check for the name of a file in dir: path is the error for one
+// that is elsewhere, empty that for none, if there must be one.
+func checkName(path, empty error) func(text string) error {
+	return func(text string) error {
+		switch {
+		case text == "":
+			return empty
+		case strings.ContainsAny(text, `/\`), text == ".", text == "..":
+			return path
+		}
+		return nil
+	}
 }
 
 func checkNodeID(text string) error {

@@ -85,6 +85,7 @@ var (
 	AppendOnly                = handle("appendonly")
 	AppendFsync               = handle("appendfsync")
 	AppendDirname             = handle("appenddirname")
+	AppendFilename            = handle("appendfilename")
 	WALSegmentSize            = handle("wal-segment-size")
 	WALHistorySize            = handle("wal-history-size")
 	AutoAOFRewritePercentage  = handle("auto-aof-rewrite-percentage")

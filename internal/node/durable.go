@@ -157,6 +157,28 @@ func lockLog(dir string) (io.Closer, error) {
 	return lock, nil
 }
 
+// unread warns of a log that a node without one leaves alone. While another node has
+// it, the snapshot file is that node's too.
+func (d *durable) unread() error {
+	if !wal.Exists(d.fs, d.dir()) {
+		return nil
+	}
+	if d.fs == vfs.OS() {
+		lock, err := lockLog(d.dir())
+		switch {
+		case err == nil:
+			err = lock.Close()
+		case !errors.Is(err, vfs.ErrLocked): // it may only be read, maybe
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	d.n.log.Warn("there is a log of an earlier run, which is not read, as none is to be kept", "directory", d.dir(), "setting", config.AppendOnly.Name)
+	return nil
+}
+
 // startWriter marks the start of this writer.
 func startWriter(s *wal.Stream) error {
 	f := wal.Fork{Epoch: 1, ID: random64(), First: s.Last() + 1}

@@ -178,8 +178,15 @@ func (f *snapshots) Recover(newLoader func() *shard.Loader) (unsaved bool, err e
 	if f.durable.wanted() {
 		return f.durable.recover(newLoader)
 	}
-	f.unread(f.durable.dir())
+	if err := f.durable.unread(); err != nil {
+		return false, err
+	}
 	return false, f.load(f.path(), newLoader())
+}
+
+// RecoverAgain implements [server.Snapshots].
+func (f *snapshots) RecoverAgain(forget func(), newLoader func() *shard.Loader) error {
+	return f.durable.recoverAgain(forget, newLoader)
 }
 
 // load loads a snapshot file; nothing is done when there is none.

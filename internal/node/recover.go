@@ -14,35 +14,24 @@ import (
 
 // recover loads the snapshot and what the log has beyond it, and begins to write
 // behind that. unsaved says that the log is of use only when a snapshot of the data
-// was written. When the log is open already, the data is only read once more.
+// was written.
 func (d *durable) recover(newLoader func() *shard.Loader) (unsaved bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return false, errGivenUp
 	}
-	open := d.log.Load()
-	if open != nil {
-		if err := open.Commit(); err != nil {
-			return false, err
-		}
-	} else if err := d.prepare(); err != nil {
+	if err := d.prepare(); err != nil {
 		return false, err
 	}
 	for _, l := range d.logs {
 		l.Recover()
 	}
 	r, b, err := d.read(newLoader)
-	if open != nil {
-		for i, l := range d.logs {
-			l.Attach(open.Stream(i))
-		}
-		return false, err
-	}
 	if err != nil {
 		return false, err
 	}
-	if unsaved = b.path != "" && b.cut == nil; unsaved {
+	if unsaved = b.ofOthers(); unsaved {
 		if err := d.markUnfinished(); err != nil {
 			return false, err
 		}
@@ -50,9 +39,40 @@ func (d *durable) recover(newLoader func() *shard.Loader) (unsaved bool, err err
 	return unsaved, d.start(r, func(l *wal.Log) error { return d.goOn(l, r, b) })
 }
 
+// recoverAgain reads the data of a node that runs once more. No command changes
+// anything meanwhile.
+func (d *durable) recoverAgain(forget func(), newLoader func() *shard.Loader) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	open := d.log.Load()
+	if open == nil || d.ground.unfinished.Load() {
+		return server.ErrNoLog
+	}
+	if err := open.Commit(); err != nil {
+		return err
+	}
+	forget()
+	for _, l := range d.logs {
+		l.Recover()
+	}
+	_, _, err := d.read(newLoader)
+	for i, l := range d.logs {
+		l.Attach(open.Stream(i))
+	}
+	if err != nil && !errors.Is(err, errGivenUp) {
+		// To go on with a part of the data would end in a snapshot of it.
+		d.n.log.Error("the data can't be read again, so the node ends", "directory", d.dir(), "error", err)
+		d.fail(err)
+	}
+	return err
+}
+
 // prepare takes the log, and throws one away that was not of use yet.
 func (d *durable) prepare() error {
 	if err := d.take(); err != nil {
+		return err
+	}
+	if err := d.noRedisLog(); err != nil {
 		return err
 	}
 	unfinished, err := d.isUnfinished()
@@ -184,6 +204,12 @@ func (d *durable) previous(r *wal.Recovery, newest *base) *base {
 func (d *durable) goOn(l *wal.Log, r *wal.Recovery, b *base) error {
 	for i, log := range d.logs {
 		s := l.Stream(i)
+		if b.ofOthers() {
+			if err := attachBehind(s, log, 0); err != nil {
+				return err
+			}
+			continue
+		}
 		if b.cut != nil && b.cut[i] > r.Last(i) {
 			d.n.log.Warn("the snapshot has more than the log, which goes on behind it", "shard", i, "snapshot", b.cut[i], "log", r.Last(i))
 			if err := s.Reset(b.cut[i], b.histories[i]); err != nil {

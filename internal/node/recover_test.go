@@ -104,6 +104,9 @@ func TestOneNodeAtATimeHasALog(t *testing.T) {
 	if _, err := tryLogged(t, nil, nil, "dir", dir); !errors.Is(err, vfs.ErrLocked) {
 		t.Errorf("a second node: %v", err)
 	}
+	if _, err := tryLogged(t, nil, nil, "dir", dir, "appendonly", "no"); !errors.Is(err, vfs.ErrLocked) {
+		t.Errorf("a second node, which would write over the snapshots of the first: %v", err)
+	}
 	if _, err := Repair(RepairOptions{Dir: dir, Name: "appendonlydir"}); !errors.Is(err, vfs.ErrLocked) {
 		t.Errorf("a repair meanwhile: %v", err)
 	}

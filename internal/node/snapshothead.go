@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/rdb"
 	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/wal"
@@ -24,6 +23,9 @@ type base struct {
 	cut       []shard.Sequence
 	histories []wal.History
 }
+
+// ofOthers says that the file was written by another server, or without a log.
+func (b *base) ofOthers() bool { return b.path != "" && b.cut == nil }
 
 // The AUX fields that only Bowline reads.
 const (
@@ -191,11 +193,4 @@ func parseFork(text string) (f wal.Fork, err error) {
 		f.ID, err = strconv.ParseUint(id, 16, 64)
 	}
 	return f, err
-}
-
-// unread warns of a log that a node without one leaves alone.
-func (f *snapshots) unread(dir string) {
-	if wal.Exists(f.fs, dir) {
-		f.log.Warn("there is a log of an earlier run, which is not read, as none is to be kept", "directory", dir, "setting", config.AppendOnly.Name)
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-kv/bowline/internal/config"
+	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/vfs"
 	"github.com/bowline-kv/bowline/internal/wal"
 )
@@ -92,18 +93,24 @@ func (d *durable) attachHere(l *wal.Log) error {
 	tx.LockAll()
 	defer tx.Unlock()
 	for i, log := range d.logs {
-		s := l.Stream(i)
-		if last := log.Last(); last > 0 {
-			// Who wrote the records before is not known.
-			if err := s.Reset(last, wal.History{{Epoch: 1, ID: random64(), First: 1}}); err != nil {
-				return err
-			}
-		}
-		if err := startWriter(s); err != nil {
+		if err := attachBehind(l.Stream(i), log, log.Last()); err != nil {
 			return err
 		}
-		log.Attach(s)
 	}
+	return nil
+}
+
+// attachBehind lets a stream begin behind data that no log has. That counts as one
+// record at least, so that the log never seems to be all that there is.
+func attachBehind(s *wal.Stream, log *shard.DiskLog, last wal.Sequence) error {
+	// Who wrote the records before is not known.
+	if err := s.Reset(max(last, 1), wal.History{{Epoch: 1, ID: random64(), First: 1}}); err != nil {
+		return err
+	}
+	if err := startWriter(s); err != nil {
+		return err
+	}
+	log.Attach(s)
 	return nil
 }
 

@@ -25,6 +25,10 @@ type Snapshots interface {
 	// Recover loads what a start does: the snapshot file and, where a log is kept, what
 	// the log has beyond it. newLoader makes a loader for each file that is tried.
 	Recover(newLoader func() *shard.Loader) (unsaved bool, err error)
+	// RecoverAgain is Recover for a node that has data, which forget throws away. It is
+	// not called when the error is [ErrNoLog], or the log can't be made safe. After a
+	// later error only the files have all of the data, and the node ends.
+	RecoverAgain(forget func(), newLoader func() *shard.Loader) error
 	// Go runs a function that the node waits for when it stops.
 	Go(f func())
 }
@@ -51,6 +55,7 @@ type saving struct {
 	loaded   int64
 	expired  int64
 	stopped  bool // none begins any more
+	partial  bool // the newest load failed, or was given up
 	onStop   onStop
 	rewrite  rewrites
 }
@@ -90,6 +95,9 @@ var (
 	errNoFiles = errors.New("this node has no files")
 	errBusy    = errors.New("a snapshot is in progress")
 )
+
+// ErrNoLog says that there is no log from which all data could be recovered.
+var ErrNoLog = errors.New("there is no log that has all of the data")
 
 // beginSave makes a snapshot of this moment. No lock is held.
 func (srv *Server) beginSave() (*save, error) {
@@ -269,10 +277,10 @@ func (srv *Server) FinalSave() error {
 	wanted := s.onStop == always || s.onStop == bySettings && srv.savesOnStop()
 	saved := s.saves > 0 && !s.failed && s.changes == changes
 	loading := s.state.Load()&stateLoading != 0
-	stopped := s.stopped
+	kept := s.stopped || s.partial // the file that is there
 	s.mu.Unlock()
 	var err error
-	if wanted && !saved && !loading && !stopped && srv.process.Snapshots != nil {
+	if wanted && !saved && !loading && !kept && srv.process.Snapshots != nil {
 		err = srv.saveNow()
 	}
 	s.mu.Lock()
@@ -291,6 +299,8 @@ func (srv *Server) Load() error {
 	if srv.process.Snapshots == nil {
 		return errNoFiles
 	}
+	srv.ExpectLoad()
+	defer srv.setState(stateLoading, false)
 	err := srv.load(false, srv.process.Snapshots.Recover)
 	if err != nil {
 		srv.saving.mu.Lock()
@@ -301,10 +311,8 @@ func (srv *Server) Load() error {
 }
 
 // load lets the data be read, by loaders that replace keys which are there or
-// refuse them.
+// refuse them. Clients are told meanwhile that the node is loading.
 func (srv *Server) load(replace bool, read func(newLoader func() *shard.Loader) (unsaved bool, err error)) error {
-	srv.setState(stateLoading, true)
-	defer srv.setState(stateLoading, false)
 	var l *shard.Loader
 	unsaved, err := read(func() *shard.Loader {
 		l = srv.space.NewLoader(srv.now().Millis(), engine.Limits(srv.cfg))
@@ -323,6 +331,9 @@ func (srv *Server) load(replace bool, read func(newLoader func() *shard.Loader) 
 	if err == nil && unsaved {
 		err = srv.saveNow()
 	}
+	srv.saving.mu.Lock()
+	srv.saving.partial = err != nil
+	srv.saving.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("load: %w", err)
 	}

@@ -67,6 +67,8 @@ func (m *memorySnapshots) Recover(newLoader func() *shard.Loader) (unsaved bool,
 	return m.Read(newLoader())
 }
 
+func (m *memorySnapshots) RecoverAgain(func(), func() *shard.Loader) error { return ErrNoLog }
+
 // written is the file of a snapshot; between is called between the steps.
 func written(s *shard.Snapshot, between func()) ([]byte, error) {
 	var out bytes.Buffer

@@ -205,6 +205,12 @@ func debugReload(w *Worker, s *session.Session, args [][]byte) {
 		s.W.Error(reply.NotInMulti)
 		return
 	}
+	// From before the snapshot on, as what changed behind it would be lost.
+	if !w.srv.keepOthersOut() {
+		s.W.Error(reply.Loading)
+		return
+	}
+	defer w.srv.letOthersIn()
 	if save {
 		switch err := w.srv.saveNow(); {
 		case errors.Is(err, errBusy):
@@ -215,8 +221,12 @@ func debugReload(w *Worker, s *session.Session, args [][]byte) {
 			return
 		}
 	}
+	w.srv.endSave()
+	if flush {
+		w.forget()
+	}
 	read := func(newLoader func() *shard.Loader) (bool, error) { return w.srv.process.Snapshots.Read(newLoader()) }
-	if err := w.replaceData(flush, merge || flush, read); err != nil {
+	if err := w.srv.load(merge || flush, read); err != nil {
 		s.W.Error(reply.DebugReloadFailed)
 		return
 	}
@@ -225,30 +235,56 @@ func debugReload(w *Worker, s *session.Session, args [][]byte) {
 
 // debugLoadAOF forgets everything and recovers it as a start does.
 func debugLoadAOF(w *Worker, s *session.Session, _ [][]byte) {
-	switch {
-	case w.inExec:
+	if w.inExec {
 		s.W.Error(reply.NotInMulti)
-	case !w.srv.logState().On:
-		s.W.Error(reply.DebugNoLog)
-	case w.replaceData(true, false, w.srv.process.Snapshots.Recover) != nil:
-		s.W.Error(reply.DebugLoadFailed)
-	default:
+		return
+	}
+	if !w.srv.keepOthersOut() {
+		s.W.Error(reply.Loading)
+		return
+	}
+	defer w.srv.letOthersIn()
+	forget := func() {
+		w.srv.endSave()
+		w.forget()
+	}
+	err := w.srv.load(false, func(newLoader func() *shard.Loader) (bool, error) {
+		return false, w.srv.process.Snapshots.RecoverAgain(forget, newLoader)
+	})
+	switch {
+	case err == nil:
 		s.W.OK()
+	case errors.Is(err, ErrNoLog):
+		s.W.Error(reply.DebugNoLog)
+	default:
+		s.W.Error(reply.DebugLoadFailed)
 	}
 }
 
-// replaceData loads data while no other command changes any.
-func (w *Worker) replaceData(flush, replace bool, read func(func() *shard.Loader) (bool, error)) error {
-	w.srv.ExpectLoad()
-	for _, sh := range w.srv.space.Shards() {
-		sh.SetGate(shard.GateLoading, true)
-		defer sh.SetGate(shard.GateLoading, false)
+// keepOthersOut lets no other command change data, or begin to look at any, until
+// letOthersIn; false: the node is loading already.
+func (srv *Server) keepOthersOut() bool {
+	if srv.saving.state.Or(stateLoading)&stateLoading != 0 {
+		return false
 	}
-	w.srv.endSave()
-	if flush {
-		w.ctx.LockAll()
-		w.ctx.FlushAll()
-		w.ctx.Unlock()
+	srv.closeForLoading(true)
+	return true
+}
+
+func (srv *Server) letOthersIn() {
+	srv.closeForLoading(false)
+	srv.setState(stateLoading, false)
+}
+
+func (srv *Server) closeForLoading(closed bool) {
+	for _, sh := range srv.space.Shards() {
+		sh.SetGate(shard.GateLoading, closed)
 	}
-	return w.srv.load(replace, read)
+}
+
+// forget empties the key space, of which the log is told nothing.
+func (w *Worker) forget() {
+	w.ctx.LockAll()
+	w.ctx.FlushAll()
+	w.ctx.Unlock()
 }

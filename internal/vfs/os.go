@@ -3,8 +3,10 @@ package vfs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // OS gives the files of the operating system. New ones belong to the process's
@@ -18,8 +20,15 @@ func (osFS) Create(name string) (File, error) {
 	return openOS(name, os.O_RDWR|os.O_CREATE|os.O_TRUNC)
 }
 
-// Open implements [FS].
-func (osFS) Open(name string) (File, error) { return openOS(name, os.O_RDWR) }
+// Open implements [FS]. A file that may only be read is opened for that: it may be
+// of somebody else, who copied it here.
+func (osFS) Open(name string) (File, error) {
+	f, err := openOS(name, os.O_RDWR)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return openOS(name, os.O_RDONLY)
+	}
+	return f, err
+}
 
 func openOS(name string, flag int) (File, error) {
 	f, err := os.OpenFile(name, flag, 0o600)

@@ -10,7 +10,8 @@ import (
 type FS interface {
 	// Create makes a file for reading and writing; one that is there is emptied.
 	Create(name string) (File, error)
-	// Open opens a file that exists for reading and writing.
+	// Open opens a file that exists for reading and writing, or for reading alone when
+	// the process may do no more.
 	Open(name string) (File, error)
 	// Rename gives a file another name in the same directory, at once: whoever looks
 	// sees the old or the new name. A file that has the new name is replaced.
