@@ -105,3 +105,16 @@ func TestTheNodeEndsWhenDebugLoadAOFFails(t *testing.T) {
 	expect(t, dial(t, n), whole, "DEBUG", "DIGEST")
 	stop(t, n)
 }
+
+// TestAnErrorThatChangesNothingDoesNotKeepANodeFromItsLastSnapshot.
+func TestAnErrorThatChangesNothingDoesNotKeepANodeFromItsLastSnapshot(t *testing.T) {
+	disk := vfs.Mem()
+	n := startLogged(t, disk, nil, "appendonly", "no", "save", "3600 1")
+	c := dial(t, n)
+	expect(t, c, "OK", "SET", "k", "v")
+	expect(t, c, noLog, "DEBUG", "LOADAOF")
+	stop(t, n)
+	n = startLogged(t, disk, nil, "appendonly", "no", "save", "3600 1")
+	expect(t, dial(t, n), "v", "GET", "k")
+	stop(t, n)
+}

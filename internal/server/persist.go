@@ -331,9 +331,11 @@ func (srv *Server) load(replace bool, read func(newLoader func() *shard.Loader) 
 	if err == nil && unsaved {
 		err = srv.saveNow()
 	}
-	srv.saving.mu.Lock()
-	srv.saving.partial = err != nil
-	srv.saving.mu.Unlock()
+	if !errors.Is(err, ErrNoLog) { // then the data is as it was
+		srv.saving.mu.Lock()
+		srv.saving.partial = err != nil
+		srv.saving.mu.Unlock()
+	}
 	if err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
