@@ -126,6 +126,10 @@ func (d *durable) start(r *wal.Recovery, attach func(*wal.Log) error) error {
 	if err = attach(l); err == nil {
 		err = l.Commit()
 	}
+	if errors.Is(err, wal.ErrDiskFull) { // there is room for reads
+		d.setFull(true)
+		err = nil
+	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("begin to write the log: %w", err), l.Close())
 	}

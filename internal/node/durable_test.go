@@ -346,6 +346,25 @@ func TestFullDiskRefusesWritesUntilThereIsRoom(t *testing.T) {
 	}
 }
 
+func TestANodeOnAFullDiskStartsForReads(t *testing.T) {
+	disk := vfs.Mem()
+	n := startLogged(t, disk, nil)
+	expect(t, dial(t, n), "OK", "SET", "k", "v")
+	stop(t, n)
+	disk.SetCapacity(1)
+	n = startLogged(t, disk, nil)
+	c := dial(t, n)
+	expect(t, c, "v", "GET", "k")
+	expect(t, c, "MISCONF Errors writing to the AOF file: No space left on device", "SET", "k", "w")
+	disk.SetCapacity(1 << 30)
+	eventually(t, "writes are taken", func() bool { return fmt.Sprint(c.Do("SET", "k", "w")) == "OK" })
+	crash := disk.Crash(1)
+	stop(t, n)
+	n = startLogged(t, crash, nil)
+	expect(t, dial(t, n), "w", "GET", "k")
+	stop(t, n)
+}
+
 // TestCommandsOnEverythingStayInTheirShard restarts a node of two shards: what
 // empties one of them must not do so after later writes to the other.
 func TestCommandsOnEverythingStayInTheirShard(t *testing.T) {

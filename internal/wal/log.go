@@ -120,7 +120,8 @@ type Log struct {
 
 // Start begins to write behind the end of what was recovered. It makes safe what was
 // read, since it may not have been synced, throws away what lies behind it, and makes
-// the first segment. The Recovery must not be used afterwards.
+// the first segment; without room for that [Log.DiskFull] says so. The Recovery must not
+// be used afterwards.
 func (r *Recovery) Start(o Options) (*Log, error) {
 	streams := max(o.Shards, len(r.shards))
 	o, err := o.withDefaults(streams)
@@ -152,7 +153,8 @@ func (r *Recovery) Start(o Options) (*Log, error) {
 	}
 	l.prepareMu.Lock()
 	defer l.prepareMu.Unlock()
-	if err := l.prepare(o.SegmentBytes); err != nil {
+	// Without room the log begins as one whose disk has got full.
+	if err := l.prepare(o.SegmentBytes); err != nil && !errors.Is(err, ErrDiskFull) {
 		return nil, fmt.Errorf("start the log: %w", err)
 	}
 	return l, nil
