@@ -135,30 +135,52 @@ func (d *durable) rewriteDue() (baseBytes int64, due bool) {
 	return baseBytes, due
 }
 
-// unfinishedPath is where a file stands while the log is of no use.
+// A file beside the log says something of it that its segments don't: that it is of
+// no use until a snapshot is there,
 func (d *durable) unfinishedPath() string { return d.dir() + ".unfinished" }
 
-func (d *durable) isUnfinished() (bool, error) {
-	file, err := d.fs.Open(d.unfinishedPath())
+// or that the node went on without it, so that a snapshot may be newer.
+func (d *durable) leftPath() string { return d.dir() + ".left" }
+
+// marked looks for such a file.
+func (d *durable) marked(path string) (bool, error) {
+	file, err := d.fs.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return false, nil
 	case err != nil:
-		return false, fmt.Errorf("look whether the log is of use: %w", err)
+		return false, fmt.Errorf("look what is said of the log: %w", err)
 	}
 	return true, file.Close()
 }
 
+// mark makes such a file, and safe.
+func (d *durable) mark(path string) error {
+	if err := vfs.MakeDir(d.fs, filepath.Dir(path)); err != nil {
+		return err
+	}
+	file, err := d.fs.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close(), d.fs.SyncDir(filepath.Dir(path)))
+}
+
+// unmark removes it, if it is there.
+func (d *durable) unmark(path string) error {
+	err := d.fs.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = d.fs.SyncDir(filepath.Dir(path))
+	}
+	return err
+}
+
 // markUnfinished says on the disk that the log is of no use until a snapshot is there.
 func (d *durable) markUnfinished() error {
-	if err := vfs.MakeDir(d.fs, filepath.Dir(d.dir())); err != nil {
-		return fmt.Errorf("begin a log: %w", err)
-	}
-	file, err := d.fs.Create(d.unfinishedPath())
-	if err == nil {
-		err = errors.Join(file.Sync(), file.Close(), d.fs.SyncDir(filepath.Dir(d.dir())))
-	}
-	if err != nil {
+	if err := d.mark(d.unfinishedPath()); err != nil {
 		return fmt.Errorf("begin a log: %w", err)
 	}
 	d.ground.unfinished.Store(true)
@@ -167,10 +189,7 @@ func (d *durable) markUnfinished() error {
 
 // finish says on the disk that the log is of use.
 func (d *durable) finish() error {
-	if err := d.fs.Remove(d.unfinishedPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	err := d.fs.SyncDir(filepath.Dir(d.dir()))
+	err := d.unmark(d.unfinishedPath())
 	d.ground.unfinished.Store(err != nil)
 	return err
 }

@@ -285,6 +285,29 @@ func TestTheLogBeginsAndEndsWhileTheNodeRuns(t *testing.T) {
 	}
 }
 
+// TestASnapshotSinceTheLogWasLeftCounts, and without one the log.
+func TestASnapshotSinceTheLogWasLeftCounts(t *testing.T) {
+	for want, save := range map[string]bool{"without": true, "with": false} {
+		disk := vfs.Mem()
+		n := startLogged(t, disk, nil)
+		c := dial(t, n)
+		expect(t, c, "OK", "SAVE")
+		expect(t, c, "OK", "SET", "log", "with")
+		expect(t, c, "OK", "CONFIG", "SET", "appendonly", "no")
+		eventually(t, "the log has ended", func() bool { return infoField(t, c, "aof_enabled") == "0" })
+		expect(t, c, "OK", "SET", "log", "without")
+		if save {
+			expect(t, c, "OK", "SAVE")
+		}
+		stop(t, n)
+		for range 2 {
+			n = startLogged(t, disk, nil)
+			expect(t, dial(t, n), want, "GET", "log")
+			stop(t, n)
+		}
+	}
+}
+
 // TestALogWithoutASnapshotIsOfNoUse: until there is one the snapshot from before
 // is what a start finds.
 func TestALogWithoutASnapshotIsOfNoUse(t *testing.T) {

@@ -36,7 +36,10 @@ func (d *durable) recover(newLoader func() *shard.Loader) (unsaved bool, err err
 			return false, err
 		}
 	}
-	return unsaved, d.start(r, func(l *wal.Log) error { return d.goOn(l, r, b) })
+	if err := d.start(r, func(l *wal.Log) error { return d.goOn(l, r, b) }); err != nil {
+		return false, err
+	}
+	return unsaved, d.unmark(d.leftPath())
 }
 
 // recoverAgain reads the data of a node that runs once more. No command changes
@@ -75,15 +78,34 @@ func (d *durable) prepare() error {
 	if err := d.noRedisLog(); err != nil {
 		return err
 	}
-	unfinished, err := d.isUnfinished()
-	if err != nil || !unfinished {
+	unfinished, err := d.marked(d.unfinishedPath())
+	if err != nil {
 		return err
 	}
-	d.n.log.Warn("a log that had no snapshot to go on from yet is thrown away", "directory", d.dir())
+	old, err := d.outdated()
+	if err != nil || !old && !unfinished {
+		return err
+	}
+	if old {
+		d.n.log.Warn("a log is thrown away, as the node went on without it and has written a snapshot since", "directory", d.dir())
+	} else {
+		d.n.log.Warn("a log that had no snapshot to go on from yet is thrown away", "directory", d.dir())
+	}
 	if err := wal.Discard(d.fs, d.dir()); err != nil {
 		return err
 	}
 	return d.finish()
+}
+
+// outdated says that the snapshot was written after the node went on without the log.
+func (d *durable) outdated() (bool, error) {
+	left, err := d.marked(d.leftPath())
+	if err != nil || !left {
+		return false, err
+	}
+	b, err := d.n.snapshots.header(d.n.snapshots.path())
+	// One that can't be read is told of when it is to be loaded.
+	return err == nil && b != nil && b.ofOthers(), nil
 }
 
 // read executes the records of the log that the snapshot lacks.

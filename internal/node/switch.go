@@ -66,7 +66,10 @@ func (d *durable) begin() error {
 		return err
 	}
 	d.ground.begin(&base{}, nil, d.appended())
-	return d.start(r, d.attachHere)
+	if err := d.start(r, d.attachHere); err != nil {
+		return err
+	}
+	return d.unmark(d.leftPath())
 }
 
 // restart makes a log go on from the data as it is, which was loaded from elsewhere;
@@ -124,6 +127,9 @@ func (d *durable) leave() error {
 	}
 	tx.Unlock()
 	err := d.stop()
+	if err == nil {
+		err = d.mark(d.leftPath())
+	}
 	d.setFull(false)
 	d.n.driver.WakeHeld()
 	return err
