@@ -23,11 +23,12 @@ type batch struct {
 	rest    stragglers
 
 	straight bool // every item is one call, at the same place
+	splits   bool // every item is split: replies are read only to be merged
 }
 
 // begin prepares for n items and reuses what room there is.
 func (b *batch) begin(c *Client, n int) {
-	b.client, b.straight, b.replies = c, true, nil
+	b.client, b.straight, b.splits, b.replies = c, true, true, nil
 	if cap(b.items) < n {
 		b.items, b.calls = make([]item, 0, n), make([]*call, 0, n)
 	}
@@ -47,6 +48,9 @@ func (b *batch) end() {
 	b.replies, b.rest = nil, stragglers{}
 	for i := range b.convoys {
 		v := &b.convoys[i]
+		if v.flight != nil {
+			b.client.core.flight.release(v.flight)
+		}
 		clear(v.calls)
 		*v = convoy{calls: v.calls[:0], at: v.at[:0]}
 	}
@@ -62,9 +66,9 @@ func (b *batch) fail(q *call, err error) {
 // item is a command as the caller gave it.
 type item struct {
 	q     *call
-	err   error // known before anything is sent
-	parts []part
-	at    int // its first call
+	err   error  // known before anything is sent
+	split *split // its parts; nil: it is one call
+	at    int    // its first call
 }
 
 // add takes a command; the batch does not own it.
@@ -76,10 +80,10 @@ func (b *batch) add(q *call) {
 		b.fail(q, ErrNotShared)
 		return
 	case q.slot == crossSlot && !standalone && q.splits():
-		it.parts = q.split()
+		it.split = newSplit(q)
 		b.straight = false
-		for i := range it.parts {
-			b.calls = append(b.calls, it.parts[i].call)
+		for i := range it.split.parts {
+			b.calls = append(b.calls, &it.split.parts[i].call)
 		}
 	case q.slot == crossSlot && !standalone && b.client.core.opt.CrossSlot != CrossSlotSend:
 		b.fail(q, ErrCrossSlot)
@@ -88,6 +92,7 @@ func (b *batch) add(q *call) {
 		if q.slot == crossSlot {
 			q.slot = q.firstSlot()
 		}
+		b.splits = false
 		b.calls = append(b.calls, q)
 	}
 	b.items = append(b.items, it)
@@ -121,11 +126,9 @@ func (b *batch) run(ctx context.Context) []Reply {
 		switch {
 		case it.err != nil:
 			out[i] = Reply{err: explain(it.q, "", it.err)}
-		case it.parts != nil:
-			out[i] = merge(it.q, it.parts, b.replies[it.at:it.at+len(it.parts)])
-			for j := range it.parts {
-				it.parts[j].call.release()
-			}
+		case it.split != nil:
+			out[i] = it.split.merge(it.q, b.replies[it.at:it.at+len(it.split.parts)])
+			it.split.release()
 		default:
 			out[i] = b.replies[it.at]
 		}
@@ -149,8 +152,8 @@ type convoy struct {
 	calls  []*call
 	at     []int // where each belongs in the batch
 	conn   *conn
-	flight *flight
-	err    error // nothing was sent
+	flight *flight // given back by end, unless its replies still come
+	err    error   // nothing was sent
 }
 
 // send makes the first attempt for all calls, then sees to those that need more.
@@ -164,8 +167,10 @@ func (b *batch) send(ctx context.Context) {
 			continue
 		}
 		v.flight = b.client.core.flight.of(len(v.calls))
-		v.flight.able = ctx.Done() == nil
-		v.err = v.conn.send(v.flight, false, v.calls...)
+		v.flight.able, v.flight.lends = ctx.Done() == nil, b.splits
+		if v.err = v.conn.send(v.flight, false, v.calls...); v.err != nil {
+			v.flight = nil
+		}
 	}
 	for i := range b.convoys {
 		b.collect(ctx, &b.convoys[i])
@@ -262,8 +267,8 @@ func (b *batch) collect(ctx context.Context, v *convoy) {
 		}
 		b.rest.add(q.slot, v.at[i], o)
 	}
-	if gaveUp == nil {
-		b.client.core.flight.release(f)
+	if gaveUp != nil {
+		v.flight = nil
 	}
 }
 
