@@ -250,11 +250,12 @@ func (b *batch) collect(ctx context.Context, v *convoy) {
 	gaveUp := v.conn.await(ctx, f)
 	got, sent := int(f.got.Load()), uint64(0)
 	for i, q := range v.calls {
-		sent += uint64(len(q.wire))
+		sent += uint64(q.size())
 		o.err, o.sent = nil, false
 		switch {
 		case i < got:
 			o.reply = f.out[i]
+			v.conn.known.learn(q, &o.reply.v)
 		case gaveUp != nil:
 			o.reply, o.err, o.sent = Reply{}, gaveUp, true
 		default:
@@ -276,6 +277,9 @@ func (b *batch) collect(ctx context.Context, v *convoy) {
 type stragglers struct {
 	bySlot map[int][]straggler
 	slots  []int // in the order of their first call
+
+	unknown map[int]bool // by call: a script that the node turned out not to know
+	ran     map[int]int  // with unknown: the last other call of each slot
 }
 
 type straggler struct {
@@ -291,6 +295,12 @@ func (s *stragglers) add(slot, at int, o outcome) {
 		s.slots = append(s.slots, slot)
 	}
 	s.bySlot[slot] = append(s.bySlot[slot], straggler{at, o})
+	if o.err == nil && code(&o.reply.v) == "NOSCRIPT" {
+		if s.unknown == nil {
+			s.unknown = map[int]bool{}
+		}
+		s.unknown[at] = true
+	}
 }
 
 // stragglersAtOnce is how many slots of a batch are seen to at the same time.
@@ -298,6 +308,14 @@ const stragglersAtOnce = 16
 
 // finish brings the stragglers home.
 func (b *batch) finish(ctx context.Context, rest *stragglers) {
+	if rest.unknown != nil {
+		rest.ran = map[int]int{}
+		for i, q := range b.calls {
+			if !rest.unknown[i] {
+				rest.ran[q.slot] = i
+			}
+		}
+	}
 	switch len(rest.slots) {
 	case 0:
 	case 1:
@@ -322,7 +340,8 @@ func (b *batch) finishSlots(ctx context.Context, rest *stragglers) {
 
 func (b *batch) finishSlot(ctx context.Context, list []straggler) {
 	for _, s := range list {
-		t := trip{core: b.client.core, q: b.calls[s.at], route: b.client.route}
+		q := b.calls[s.at]
+		t := trip{core: b.client.core, q: q, route: b.client.route, overtaken: s.at < b.rest.ran[q.slot]}
 		b.replies[s.at] = t.from(ctx, s.o)
 	}
 }

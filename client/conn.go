@@ -55,6 +55,8 @@ type conn struct {
 	seen     uint64 // reads, at the watchdog's last look
 	idle     int    // looks without progress
 
+	known knownScripts
+
 	zone string // what HELLO said of the availability zone
 }
 
@@ -77,6 +79,7 @@ func newConn(nc net.Conn, limit time.Duration, push func(resp.Value)) *conn {
 	c := &conn{nc: nc, limit: limit, push: push, reading: true,
 		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), dead: make(chan struct{})}
 	c.written.L, c.in.c = &c.mu, c
+	c.known.flushes = new(atomic.Uint64)
 	return c
 }
 
@@ -105,7 +108,7 @@ func (c *conn) send(f *flight, asking bool, calls ...*call) error {
 		f.skip = 1
 	}
 	for _, q := range calls {
-		c.pending = q.appendTo(c.pending)
+		c.pending = c.known.encode(c.pending, q)
 	}
 	c.appended += uint64(len(c.pending) - before)
 	f.end = c.appended
@@ -149,18 +152,6 @@ var (
 	errBacklog = errors.New("too many bytes wait for the node")
 	askingWire = resp.AppendCommandStrings(nil, "ASKING")
 )
-
-// appendTo appends the request, a transaction with all that belongs to it.
-func (q *call) appendTo(dst []byte) []byte {
-	if q.parts == nil {
-		return append(dst, q.wire...)
-	}
-	dst = append(dst, multiWire...)
-	for _, p := range q.parts {
-		dst = append(dst, p.wire...)
-	}
-	return append(dst, execWire...)
-}
 
 // write hands pending to the socket until there is none. A caller of ours does not
 // write for ever, nor to a socket that may block: then the second writer goes on. Who

@@ -18,6 +18,8 @@ type core struct {
 	flight flights
 	turn   atomic.Uint32 // for choices in turn
 
+	flushes atomic.Uint64 // of scripts, see knownScripts
+
 	top    atomic.Pointer[topology]
 	loader loader
 

@@ -55,6 +55,7 @@ func (c *core) startConn(nc net.Conn, shared bool, addr string) (*conn, error) {
 		}
 	}
 	cn := newConn(nc, limit, push)
+	cn.known.flushes = &c.flushes
 	cn.ended = func() { c.untrack(cn) }
 	if shared && push == nil { // messages must not wait for the next caller
 		cn.alive = aliveness(nc)
@@ -163,7 +164,7 @@ func (c *core) setup(hello []string, readonly bool) [][]string {
 func (c *conn) exchange(ctx context.Context, list [][]string) ([]resp.Value, error) {
 	calls := make([]*call, len(list))
 	for i, args := range list {
-		calls[i] = &call{wire: resp.AppendCommandStrings(nil, args...)}
+		calls[i] = &call{spec: unknownCommand, wire: resp.AppendCommandStrings(nil, args...)}
 	}
 	f := newFlight()
 	f.out = make([]Reply, len(list))
