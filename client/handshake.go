@@ -32,7 +32,7 @@ func (c *core) open(ctx context.Context, addr, serverName string, readonly, shar
 	if err != nil {
 		return nil, err
 	}
-	cn, err := c.startConn(nc, shared, addr)
+	cn, err := c.startConn(nc, shared, addr, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,9 @@ func (c *core) open(ctx context.Context, addr, serverName string, readonly, shar
 	return cn, nil
 }
 
-// startConn makes a connection of a socket, which is closed with the client.
-func (c *core) startConn(nc net.Conn, shared bool, addr string) (*conn, error) {
+// startConn makes a connection of a socket, which is closed with the client. stray gets
+// what answers nothing; nil: that is a fault.
+func (c *core) startConn(nc net.Conn, shared bool, addr string, stray func(resp.Value)) (*conn, error) {
 	var push func(resp.Value)
 	limit := time.Duration(0)
 	if shared {
@@ -55,7 +56,7 @@ func (c *core) startConn(nc net.Conn, shared bool, addr string) (*conn, error) {
 		}
 	}
 	cn := newConn(nc, limit, push)
-	cn.known.flushes = &c.flushes
+	cn.known.flushes, cn.stray = &c.flushes, stray
 	cn.ended = func() { c.untrack(cn) }
 	if shared && push == nil { // messages must not wait for the next caller
 		cn.alive = aliveness(nc)
