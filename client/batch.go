@@ -161,6 +161,7 @@ func (b *batch) send(ctx context.Context) {
 	b.rest = stragglers{}
 	b.assign()
 	b.connect(ctx)
+	b.client.core.callers.Add(1)
 	for i := range b.convoys {
 		v := &b.convoys[i]
 		if v.err != nil {
@@ -175,6 +176,7 @@ func (b *batch) send(ctx context.Context) {
 	for i := range b.convoys {
 		b.collect(ctx, &b.convoys[i])
 	}
+	b.client.core.callers.Add(-1)
 	b.finish(ctx, &b.rest)
 }
 

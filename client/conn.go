@@ -55,7 +55,8 @@ type conn struct {
 	seen     uint64 // reads, at the watchdog's last look
 	idle     int    // looks without progress
 
-	known knownScripts
+	known   knownScripts
+	callers *atomic.Int64 // of the whole client: how many are sending or waiting
 
 	zone string // what HELLO said of the availability zone
 }
@@ -69,6 +70,9 @@ const (
 	// bufferKeepMax is the largest buffer that a connection keeps while idle.
 	bufferKeepMax = 256 << 10
 	readSize      = 16 << 10
+	// callersFew is how many callers of a client are too few to expect that another is
+	// about to send.
+	callersFew = 2
 	// writeRounds is how often a caller writes for others after it wrote for itself.
 	writeRounds = 4
 	// watchLooks is into how many looks at least the watchdog divides its limit.
@@ -79,7 +83,7 @@ func newConn(nc net.Conn, limit time.Duration, push func(resp.Value)) *conn {
 	c := &conn{nc: nc, limit: limit, push: push, reading: true,
 		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), dead: make(chan struct{})}
 	c.written.L, c.in.c = &c.mu, c
-	c.known.flushes = new(atomic.Uint64)
+	c.known.flushes, c.callers = new(atomic.Uint64), new(atomic.Int64)
 	return c
 }
 
@@ -112,7 +116,7 @@ func (c *conn) send(f *flight, asking bool, calls ...*call) error {
 	}
 	c.appended += uint64(len(c.pending) - before)
 	f.end = c.appended
-	busy := c.queue.n > 0 || c.answered.Load() < f.start
+	busy := c.callers.Load() > callersFew || c.queue.n > 0 || c.answered.Load() < f.start
 	c.queue.push(f)
 	c.assign(f)
 	if !c.armed {
@@ -131,7 +135,8 @@ func (c *conn) send(f *flight, asking bool, calls ...*call) error {
 	}
 	if busy {
 		// Others are at it: let those who are ready to send come first, one write
-		// for all of them costs less than one each.
+		// for all of them costs less than one each. A few on other connections are
+		// not worth the switch.
 		runtime.Gosched()
 	}
 	c.write(true)

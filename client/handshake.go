@@ -56,7 +56,7 @@ func (c *core) startConn(nc net.Conn, shared bool, addr string, stray func(resp.
 		}
 	}
 	cn := newConn(nc, limit, push)
-	cn.known.flushes, cn.stray = &c.flushes, stray
+	cn.known.flushes, cn.callers, cn.stray = &c.flushes, &c.callers, stray
 	cn.ended = func() { c.untrack(cn) }
 	if shared && push == nil { // messages must not wait for the next caller
 		cn.alive = aliveness(nc)

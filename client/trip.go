@@ -87,6 +87,8 @@ func (t *trip) send(ctx context.Context) outcome {
 		o.err = err
 		return o
 	}
+	t.core.callers.Add(1)
+	defer t.core.callers.Add(-1)
 	f := t.core.flightFor(t.q)
 	f.able, f.waiting = ctx.Done() == nil, true
 	if o.err = cn.send(f, t.asking, t.q); o.err != nil {
