@@ -144,6 +144,7 @@ func (q *call) settle() {
 func (q *call) begin(n int) {
 	q.wire = appendHeader(q.wire[:0], '*', n)
 	q.spans = q.spans[:0]
+	q.script, q.hashed = nil, 0
 }
 
 func (q *call) text(s string) {

@@ -246,6 +246,34 @@ func TestContract19Transactions(t *testing.T) {
 	}
 }
 
+// A pipeline that is used again knows nothing of what was at a command's place before.
+func TestContract19PipelineForgetsItsScripts(t *testing.T) {
+	n, c, _ := scripted3(t, Options{})
+	s := NewScript("return 1")
+	p := c.Pipeline()
+	for range 2 {
+		p.Script(s, []string{keyA})
+		if _, err := p.Exec(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.forget()
+	p.Do("EVAL", "return 2", 1, keyA)
+	if _, err := p.Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := gotShort(n, s); !slices.Equal(got, []string{"EVAL return 2 1 bar"}) {
+		t.Errorf("the node got %q", got)
+	}
+	p.Script(s, []string{keyA})
+	p.Exec(t.Context())
+	p.Do("GET", keyA)
+	p.Exec(t.Context())
+	if q := p.list[:1][0]; q.size() != len(q.wire) {
+		t.Errorf("a GET of %d bytes counts as %d", len(q.wire), q.size())
+	}
+}
+
 // What was sent is counted by what went over the wire: a script that may have run is not
 // sent again.
 func TestContract19DropAfterAHash(t *testing.T) {
