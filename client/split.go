@@ -148,7 +148,7 @@ func (s *split) merge(q *call, replies []Reply) Reply {
 	}
 	switch q.spec.name {
 	case "MSET":
-		return replies[0]
+		return Reply{v: resp.Value{Kind: replies[0].v.Kind, Str: replies[0].v.Str}}
 	case "MGET":
 		return s.mergeValues(q, replies)
 	}
@@ -168,6 +168,9 @@ func (s *split) mergeValues(q *call, replies []Reply) Reply {
 		}
 		for j, at := range s.parts[i].keys {
 			out.Elems[at] = r.v.Elems[j]
+			if e := &out.Elems[at]; e.Elems != nil || e.Attrs != nil { // only lent
+				*e = e.Clone()
+			}
 		}
 	}
 	return Reply{v: out}

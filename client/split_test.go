@@ -64,3 +64,26 @@ func TestSplitIntoAllSlots(t *testing.T) {
 		t.Errorf("%d keys in %d parts", seen, len(s.parts))
 	}
 }
+
+// What the server says beside a value is not overwritten by the next command.
+func TestSplitRepliesWithAttributesStandOnTheirOwn(t *testing.T) {
+	f, c := cluster3(t, Options{})
+	for _, n := range f.nodes {
+		n.script(withMap(map3, func(r *request) string {
+			if !r.is("MGET") {
+				return pass
+			}
+			return "*1\r\n|1\r\n+about\r\n" + bulk(r.args[1]) + bulk("v")
+		}))
+	}
+	keys := []any{"MGET", keyA, keyB, keyC}
+	first := c.Do(t.Context(), keys...)
+	want := first.v.Clone()
+	for range 10 {
+		keys[1], keys[3] = keys[3], keys[1]
+		c.Do(t.Context(), keys...)
+	}
+	if !first.v.Equal(&want) || len(want.Elems) != 3 || string(want.Elems[2].Attrs[1].Str) != keyC {
+		t.Errorf("got %v, want %v", first.v, want)
+	}
+}
