@@ -23,11 +23,12 @@ type batch struct {
 	rest    stragglers
 
 	straight bool // every item is one call, at the same place
+	splits   bool // every item is split: replies are read only to be merged
 }
 
 // begin prepares for n items and reuses what room there is.
 func (b *batch) begin(c *Client, n int) {
-	b.client, b.straight, b.replies = c, true, nil
+	b.client, b.straight, b.splits, b.replies = c, true, true, nil
 	if cap(b.items) < n {
 		b.items, b.calls = make([]item, 0, n), make([]*call, 0, n)
 	}
@@ -47,6 +48,9 @@ func (b *batch) end() {
 	b.replies, b.rest = nil, stragglers{}
 	for i := range b.convoys {
 		v := &b.convoys[i]
+		if v.flight != nil {
+			b.client.core.flight.release(v.flight)
+		}
 		clear(v.calls)
 		*v = convoy{calls: v.calls[:0], at: v.at[:0]}
 	}
@@ -62,9 +66,9 @@ func (b *batch) fail(q *call, err error) {
 // item is a command as the caller gave it.
 type item struct {
 	q     *call
-	err   error // known before anything is sent
-	parts []part
-	at    int // its first call
+	err   error  // known before anything is sent
+	split *split // its parts; nil: it is one call
+	at    int    // its first call
 }
 
 // add takes a command; the batch does not own it.
@@ -76,10 +80,10 @@ func (b *batch) add(q *call) {
 		b.fail(q, ErrNotShared)
 		return
 	case q.slot == crossSlot && !standalone && q.splits():
-		it.parts = q.split()
+		it.split = newSplit(q)
 		b.straight = false
-		for i := range it.parts {
-			b.calls = append(b.calls, it.parts[i].call)
+		for i := range it.split.parts {
+			b.calls = append(b.calls, &it.split.parts[i].call)
 		}
 	case q.slot == crossSlot && !standalone && b.client.core.opt.CrossSlot != CrossSlotSend:
 		b.fail(q, ErrCrossSlot)
@@ -88,6 +92,7 @@ func (b *batch) add(q *call) {
 		if q.slot == crossSlot {
 			q.slot = q.firstSlot()
 		}
+		b.splits = false
 		b.calls = append(b.calls, q)
 	}
 	b.items = append(b.items, it)
@@ -121,11 +126,9 @@ func (b *batch) run(ctx context.Context) []Reply {
 		switch {
 		case it.err != nil:
 			out[i] = Reply{err: explain(it.q, "", it.err)}
-		case it.parts != nil:
-			out[i] = merge(it.q, it.parts, b.replies[it.at:it.at+len(it.parts)])
-			for j := range it.parts {
-				it.parts[j].call.release()
-			}
+		case it.split != nil:
+			out[i] = it.split.merge(it.q, b.replies[it.at:it.at+len(it.split.parts)])
+			it.split.release()
 		default:
 			out[i] = b.replies[it.at]
 		}
@@ -149,8 +152,8 @@ type convoy struct {
 	calls  []*call
 	at     []int // where each belongs in the batch
 	conn   *conn
-	flight *flight
-	err    error // nothing was sent
+	flight *flight // given back by end, unless its replies still come
+	err    error   // nothing was sent
 }
 
 // send makes the first attempt for all calls, then sees to those that need more.
@@ -158,18 +161,22 @@ func (b *batch) send(ctx context.Context) {
 	b.rest = stragglers{}
 	b.assign()
 	b.connect(ctx)
+	b.client.core.callers.Add(1)
 	for i := range b.convoys {
 		v := &b.convoys[i]
 		if v.err != nil {
 			continue
 		}
 		v.flight = b.client.core.flight.of(len(v.calls))
-		v.flight.able = ctx.Done() == nil
-		v.err = v.conn.send(v.flight, false, v.calls...)
+		v.flight.able, v.flight.lends = ctx.Done() == nil, b.splits
+		if v.err = v.conn.send(v.flight, false, v.calls...); v.err != nil {
+			v.flight = nil
+		}
 	}
 	for i := range b.convoys {
 		b.collect(ctx, &b.convoys[i])
 	}
+	b.client.core.callers.Add(-1)
 	b.finish(ctx, &b.rest)
 }
 
@@ -245,11 +252,12 @@ func (b *batch) collect(ctx context.Context, v *convoy) {
 	gaveUp := v.conn.await(ctx, f)
 	got, sent := int(f.got.Load()), uint64(0)
 	for i, q := range v.calls {
-		sent += uint64(len(q.wire))
+		sent += uint64(q.size())
 		o.err, o.sent = nil, false
 		switch {
 		case i < got:
 			o.reply = f.out[i]
+			v.conn.known.learn(q, &o.reply.v)
 		case gaveUp != nil:
 			o.reply, o.err, o.sent = Reply{}, gaveUp, true
 		default:
@@ -262,8 +270,8 @@ func (b *batch) collect(ctx context.Context, v *convoy) {
 		}
 		b.rest.add(q.slot, v.at[i], o)
 	}
-	if gaveUp == nil {
-		b.client.core.flight.release(f)
+	if gaveUp != nil {
+		v.flight = nil
 	}
 }
 
@@ -271,6 +279,9 @@ func (b *batch) collect(ctx context.Context, v *convoy) {
 type stragglers struct {
 	bySlot map[int][]straggler
 	slots  []int // in the order of their first call
+
+	unknown map[int]bool // by call: a script that the node turned out not to know
+	ran     map[int]int  // with unknown: the last other call of each slot
 }
 
 type straggler struct {
@@ -286,6 +297,12 @@ func (s *stragglers) add(slot, at int, o outcome) {
 		s.slots = append(s.slots, slot)
 	}
 	s.bySlot[slot] = append(s.bySlot[slot], straggler{at, o})
+	if o.err == nil && code(&o.reply.v) == "NOSCRIPT" {
+		if s.unknown == nil {
+			s.unknown = map[int]bool{}
+		}
+		s.unknown[at] = true
+	}
 }
 
 // stragglersAtOnce is how many slots of a batch are seen to at the same time.
@@ -293,6 +310,14 @@ const stragglersAtOnce = 16
 
 // finish brings the stragglers home.
 func (b *batch) finish(ctx context.Context, rest *stragglers) {
+	if rest.unknown != nil {
+		rest.ran = map[int]int{}
+		for i, q := range b.calls {
+			if !rest.unknown[i] {
+				rest.ran[q.slot] = i
+			}
+		}
+	}
 	switch len(rest.slots) {
 	case 0:
 	case 1:
@@ -317,7 +342,8 @@ func (b *batch) finishSlots(ctx context.Context, rest *stragglers) {
 
 func (b *batch) finishSlot(ctx context.Context, list []straggler) {
 	for _, s := range list {
-		t := trip{core: b.client.core, q: b.calls[s.at], route: b.client.route}
+		q := b.calls[s.at]
+		t := trip{core: b.client.core, q: q, route: b.client.route, overtaken: s.at < b.rest.ran[q.slot]}
 		b.replies[s.at] = t.from(ctx, s.o)
 	}
 }

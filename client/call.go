@@ -19,6 +19,12 @@ type call struct {
 
 	// parts are the commands of a transaction, which goes between MULTI and EXEC.
 	parts []*call
+
+	script *Script // what EVAL or EVALSHA runs; nil: not known
+	// Set when it is sent, for commands about scripts:
+
+	hashed  int    // the length of the request when it went as EVALSHA instead, else 0
+	flushes uint64 // those of the client's scripts until then
 }
 
 type span struct{ from, to int }
@@ -32,6 +38,14 @@ type arguments struct {
 func (a arguments) len() int { return len(a.spans) }
 
 func (a arguments) at(i int) []byte { return a.wire[a.spans[i].from:a.spans[i].to] }
+
+// size is the length of the request as it was sent, in bytes.
+func (q *call) size() int {
+	if q.hashed > 0 {
+		return q.hashed
+	}
+	return len(q.wire)
+}
 
 func (q *call) args() arguments { return arguments{q.wire, q.spans} }
 
@@ -130,6 +144,7 @@ func (q *call) settle() {
 func (q *call) begin(n int) {
 	q.wire = appendHeader(q.wire[:0], '*', n)
 	q.spans = q.spans[:0]
+	q.script, q.hashed = nil, 0
 }
 
 func (q *call) text(s string) {

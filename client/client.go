@@ -30,6 +30,9 @@ func Open(ctx context.Context, opt Options) (*Client, error) {
 	if c.opt.ReloadEvery > 0 {
 		c.spawn(c.reloadForever)
 	}
+	if c.opt.SentinelName != "" {
+		c.spawn(c.followSwitches)
+	}
 	if c.opt.Route == RouteNearest {
 		c.spawn(c.measure)
 	}

@@ -55,6 +55,9 @@ type conn struct {
 	seen     uint64 // reads, at the watchdog's last look
 	idle     int    // looks without progress
 
+	known   knownScripts
+	callers *atomic.Int64 // of the whole client: how many are sending or waiting
+
 	zone string // what HELLO said of the availability zone
 }
 
@@ -67,6 +70,9 @@ const (
 	// bufferKeepMax is the largest buffer that a connection keeps while idle.
 	bufferKeepMax = 256 << 10
 	readSize      = 16 << 10
+	// callersFew is how many callers of a client are too few to expect that another is
+	// about to send.
+	callersFew = 2
 	// writeRounds is how often a caller writes for others after it wrote for itself.
 	writeRounds = 4
 	// watchLooks is into how many looks at least the watchdog divides its limit.
@@ -77,6 +83,7 @@ func newConn(nc net.Conn, limit time.Duration, push func(resp.Value)) *conn {
 	c := &conn{nc: nc, limit: limit, push: push, reading: true,
 		wake: make(chan struct{}, 1), turn: make(chan struct{}, 1), dead: make(chan struct{})}
 	c.written.L, c.in.c = &c.mu, c
+	c.known.flushes, c.callers = new(atomic.Uint64), new(atomic.Int64)
 	return c
 }
 
@@ -105,11 +112,11 @@ func (c *conn) send(f *flight, asking bool, calls ...*call) error {
 		f.skip = 1
 	}
 	for _, q := range calls {
-		c.pending = q.appendTo(c.pending)
+		c.pending = c.known.encode(c.pending, q)
 	}
 	c.appended += uint64(len(c.pending) - before)
 	f.end = c.appended
-	busy := c.queue.n > 0 || c.answered.Load() < f.start
+	busy := c.callers.Load() > callersFew || c.queue.n > 0 || c.answered.Load() < f.start
 	c.queue.push(f)
 	c.assign(f)
 	if !c.armed {
@@ -128,7 +135,8 @@ func (c *conn) send(f *flight, asking bool, calls ...*call) error {
 	}
 	if busy {
 		// Others are at it: let those who are ready to send come first, one write
-		// for all of them costs less than one each.
+		// for all of them costs less than one each. A few on other connections are
+		// not worth the switch.
 		runtime.Gosched()
 	}
 	c.write(true)
@@ -149,18 +157,6 @@ var (
 	errBacklog = errors.New("too many bytes wait for the node")
 	askingWire = resp.AppendCommandStrings(nil, "ASKING")
 )
-
-// appendTo appends the request, a transaction with all that belongs to it.
-func (q *call) appendTo(dst []byte) []byte {
-	if q.parts == nil {
-		return append(dst, q.wire...)
-	}
-	dst = append(dst, multiWire...)
-	for _, p := range q.parts {
-		dst = append(dst, p.wire...)
-	}
-	return append(dst, execWire...)
-}
 
 // write hands pending to the socket until there is none. A caller of ours does not
 // write for ever, nor to a socket that may block: then the second writer goes on. Who

@@ -314,34 +314,3 @@ func TestContract18ConnectionLeftWatchingServesNobodyElse(t *testing.T) {
 		t.Error("the second user got a connection that watches")
 	}
 }
-
-func TestContract19ScriptsFallBackToTheirSource(t *testing.T) {
-	f, c := cluster3(t, Options{})
-	f.node("a:1").script(withMap(map3, func(r *request) string {
-		switch {
-		case r.is("EVALSHA"):
-			return "-NOSCRIPT No matching script. Please use EVAL.\r\n"
-		case r.is("EVAL"):
-			return ":7\r\n"
-		}
-		return pass
-	}))
-	s := NewScript("return 7")
-	if n, err := s.Run(t.Context(), c, []string{keyA}, "x", 1).Int(); n != 7 || err != nil {
-		t.Errorf("got %d, %v", n, err)
-	}
-	want := []string{"EVALSHA " + s.Hash() + " 1 bar x 1", "EVAL return 7 1 bar x 1"}
-	if got := f.node("a:1").gotAll(); !slices.Equal(got, want) {
-		t.Errorf("the node got %q", got)
-	}
-	f.node("a:1").forget()
-	p := c.Pipeline()
-	p.Script(s, []string{keyA})
-	p.Do("GET", keyA)
-	if _, err := p.Exec(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := f.node("a:1").gotAll(); !slices.Equal(got, []string{"EVAL return 7 1 bar", "GET bar"}) {
-		t.Errorf("in a pipeline: %q", got)
-	}
-}

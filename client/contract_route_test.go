@@ -355,41 +355,6 @@ func TestContract21RefusedSubscriptionSaysWhy(t *testing.T) {
 	}
 }
 
-func TestContract22SentinelsNameThePrimary(t *testing.T) {
-	f := newFake(t, "s:1", "s:2", "a:1", "b:2")
-	var primary atomic.Value
-	primary.Store("a:1")
-	for _, addr := range []string{"s:1", "s:2"} {
-		f.node(addr).script(func(r *request) string {
-			if r.is("SENTINEL", "GET-MASTER-ADDR-BY-NAME", "mine") {
-				host, port, _ := strings.Cut(primary.Load().(string), ":")
-				return array(bulk(host), bulk(port))
-			}
-			return "-ERR unknown command\r\n"
-		})
-	}
-	for _, addr := range []string{"a:1", "b:2"} {
-		f.node(addr).script(func(r *request) string {
-			switch is := primary.Load() == addr; {
-			case r.is("ROLE") && is:
-				return array(bulk("master"), ":0\r\n", array())
-			case r.is("ROLE"):
-				return array(bulk("slave"))
-			case r.is("SET") && !is:
-				return "-READONLY You can't write against a read only replica.\r\n"
-			}
-			return pass
-		})
-	}
-	c := f.open(Options{SentinelName: "mine"}, "s:1", "s:2")
-	set(t, c, keyA, "v")
-	primary.Store("b:2")
-	set(t, c, keyA, "w")
-	if !slices.Equal(f.node("b:2").got("SET")[0].args, []string{"SET", keyA, "w"}) {
-		t.Error("the first write after the failover did not reach the new primary")
-	}
-}
-
 func TestContract23DurabilityOnEveryConnection(t *testing.T) {
 	f, c := cluster3(t, Options{Durability: Durability{Replicas: 2, Timeout: time.Second}})
 	set(t, c, keyC, "v")

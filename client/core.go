@@ -18,6 +18,9 @@ type core struct {
 	flight flights
 	turn   atomic.Uint32 // for choices in turn
 
+	flushes atomic.Uint64 // of scripts, see knownScripts
+	callers atomic.Int64  // that are sending or waiting on shared connections
+
 	top    atomic.Pointer[topology]
 	loader loader
 

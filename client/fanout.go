@@ -108,7 +108,8 @@ func (c *Client) doEverywhere(ctx context.Context, q *call) Reply {
 	replies := make([]Reply, len(list))
 	var group sync.WaitGroup
 	for i, n := range list {
-		group.Go(func() { replies[i] = n.do(ctx, q) })
+		own := *q // sending takes notes in it
+		group.Go(func() { replies[i] = n.do(ctx, &own) })
 	}
 	group.Wait()
 	if len(replies) == 0 {

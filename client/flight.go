@@ -23,6 +23,7 @@ type flight struct {
 	done chan struct{}
 
 	able    bool // the sender could read himself; never changes once sent
+	lends   bool // the sender copies the elements of replies before release
 	waiting bool // he waits; guarded by the connection's mu once sent
 	leads   bool // he had the inbox when he began to wait
 	follows bool // done means: he has the inbox now
@@ -36,6 +37,8 @@ type flight struct {
 	one  [1]Reply // out of a single request
 	many []Reply  // out of several, kept for the next use
 	text []byte   // room for the strings of replies to come, see own
+
+	elems []resp.Value // the same for their elements; kept when they were only lent
 }
 
 // flights keeps flights for the next commands. Every client has its own, for a channel
@@ -78,20 +81,27 @@ func (p *flights) release(f *flight) {
 		f.many = nil
 	}
 	f.text = nil // the replies have it now
-	f.out, f.err, f.able, f.waiting, f.leads, f.follows = nil, nil, false, false, false, false
+	if f.lends && cap(f.elems) <= elemRoomMax {
+		clear(f.elems)
+		f.elems = f.elems[:0]
+	} else {
+		f.elems = nil
+	}
+	f.out, f.err, f.able, f.lends, f.waiting, f.leads, f.follows = nil, nil, false, false, false, false, false
 	f.got.Store(0)
 	f.skip, f.start, f.end, f.sent = 0, 0, 0, 0
 	p.pool.Put(f)
 }
 
-// take stores one reply, which borrows from a read buffer; true: it was the last.
-func (f *flight) take(v *resp.Value) bool {
+// take stores one reply, which borrows from a read buffer, and as many elements from an
+// arena; true: it was the last.
+func (f *flight) take(v *resp.Value, elems int) bool {
 	if f.skip > 0 {
 		f.skip--
 		return false
 	}
 	n := f.got.Load()
-	f.own(v)
+	f.own(v, elems)
 	f.out[n].v = *v
 	f.got.Store(n + 1)
 	return int(n)+1 == len(f.out)
@@ -99,10 +109,11 @@ func (f *flight) take(v *resp.Value) bool {
 
 var okText = []byte("OK")
 
-// own makes a value that borrows from a read buffer one that does not. The strings of
-// a value lie in one piece of memory, and those of the next replies of a pipeline too.
-// The commonest answer, "OK", and numbers cost nothing.
-func (f *flight) own(v *resp.Value) {
+// own makes a value that borrows one that does not. The strings of a value lie in one
+// piece of memory, and those of the next replies of a pipeline too; so do its elements,
+// unless they have an array of their own. The commonest answer, "OK", and numbers cost
+// nothing.
+func (f *flight) own(v *resp.Value, elems int) {
 	if v.Elems == nil && v.Attrs == nil {
 		switch {
 		case v.Str == nil:
@@ -112,48 +123,65 @@ func (f *flight) own(v *resp.Value) {
 			return
 		}
 	}
-	f.makeRoom(textSize(v))
-	f.keep(v)
+	f.text = room(f, f.text, textSize(v), textRoomMax)
+	if elems > 0 {
+		f.elems = room(f, f.elems, elems, elemRoomMax)
+	}
+	f.keep(v, elems > 0)
 }
 
-// textRoomMax is the largest piece of memory, in bytes, that the strings of several
-// replies share: whoever keeps one of them keeps all.
-const textRoomMax = 16 << 10
+const (
+	// textRoomMax is the largest piece of memory, in bytes, that the strings of several
+	// replies share: whoever keeps one of them keeps all.
+	textRoomMax = 16 << 10
+	// elemRoomMax is the same for elements, in elements.
+	elemRoomMax = textRoomMax / 96
+)
 
-// makeRoom sees that there is room for n bytes, and for more replies like that one.
-func (f *flight) makeRoom(n int) {
-	if f.text != nil && cap(f.text)-len(f.text) >= n {
-		return
+// room sees that there is room for n more in a list, and for further replies like it.
+func room[T any](f *flight, list []T, n, most int) []T {
+	if list != nil && cap(list)-len(list) >= n {
+		return list
 	}
-	left := len(f.out) - int(f.got.Load())
-	if n < textRoomMax {
-		n = min(n*left, textRoomMax)
+	if n < most {
+		n = min(n*(len(f.out)-int(f.got.Load())), most)
 	}
-	f.text = make([]byte, 0, n)
+	return make([]T, 0, n)
 }
 
-// keep moves the strings of a value into the room. Its elements do not borrow: a
-// reader makes them anew for each value.
-func (f *flight) keep(v *resp.Value) {
+// keep moves the strings of a value into the room, and with borrowed its elements.
+func (f *flight) keep(v *resp.Value, borrowed bool) {
 	if v.Str != nil {
 		at := len(f.text)
 		f.text = append(f.text, v.Str...)
 		v.Str = f.text[at:len(f.text):len(f.text)]
 	}
-	for _, list := range [2][]resp.Value{v.Elems, v.Attrs} {
-		for i := range list {
-			f.keep(&list[i])
-		}
+	f.keepAll(&v.Elems, borrowed)
+	f.keepAll(&v.Attrs, borrowed)
+}
+
+func (f *flight) keepAll(list *[]resp.Value, borrowed bool) {
+	if *list == nil {
+		return
+	}
+	if borrowed {
+		at := len(f.elems)
+		f.elems = append(f.elems, *list...)
+		*list = f.elems[at:len(f.elems):len(f.elems)]
+	}
+	for i := range *list {
+		f.keep(&(*list)[i], borrowed)
 	}
 }
 
 // textSize counts the bytes of all strings of a value.
 func textSize(v *resp.Value) int {
 	n := len(v.Str)
-	for _, list := range [2][]resp.Value{v.Elems, v.Attrs} {
-		for i := range list {
-			n += textSize(&list[i])
-		}
+	for i := range v.Elems {
+		n += textSize(&v.Elems[i])
+	}
+	for i := range v.Attrs {
+		n += textSize(&v.Attrs[i])
 	}
 	return n
 }

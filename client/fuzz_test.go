@@ -59,7 +59,7 @@ func FuzzKeys(f *testing.F) {
 			return true
 		})
 		if q.splits() {
-			q.split()
+			newSplit(q).release()
 		}
 	})
 }

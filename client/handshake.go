@@ -32,7 +32,7 @@ func (c *core) open(ctx context.Context, addr, serverName string, readonly, shar
 	if err != nil {
 		return nil, err
 	}
-	cn, err := c.startConn(nc, shared, addr)
+	cn, err := c.startConn(nc, shared, addr, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -44,8 +44,9 @@ func (c *core) open(ctx context.Context, addr, serverName string, readonly, shar
 	return cn, nil
 }
 
-// startConn makes a connection of a socket, which is closed with the client.
-func (c *core) startConn(nc net.Conn, shared bool, addr string) (*conn, error) {
+// startConn makes a connection of a socket, which is closed with the client. stray gets
+// what answers nothing; nil: that is a fault.
+func (c *core) startConn(nc net.Conn, shared bool, addr string, stray func(resp.Value)) (*conn, error) {
 	var push func(resp.Value)
 	limit := time.Duration(0)
 	if shared {
@@ -55,6 +56,7 @@ func (c *core) startConn(nc net.Conn, shared bool, addr string) (*conn, error) {
 		}
 	}
 	cn := newConn(nc, limit, push)
+	cn.known.flushes, cn.callers, cn.stray = &c.flushes, &c.callers, stray
 	cn.ended = func() { c.untrack(cn) }
 	if shared && push == nil { // messages must not wait for the next caller
 		cn.alive = aliveness(nc)
@@ -163,7 +165,7 @@ func (c *core) setup(hello []string, readonly bool) [][]string {
 func (c *conn) exchange(ctx context.Context, list [][]string) ([]resp.Value, error) {
 	calls := make([]*call, len(list))
 	for i, args := range list {
-		calls[i] = &call{wire: resp.AppendCommandStrings(nil, args...)}
+		calls[i] = &call{spec: unknownCommand, wire: resp.AppendCommandStrings(nil, args...)}
 	}
 	f := newFlight()
 	f.out = make([]Reply, len(list))

@@ -13,24 +13,30 @@ type inbox struct {
 	buf   []byte // buf[from:] is not yet parsed
 	from  int
 	rr    resp.ReplyReader
-	queue fifo    // taken over from the connection
-	cur   *flight // waits for replies
+	arena [arenaSize]resp.Value // of the elements of a small reply, until it is delivered
+	queue fifo                  // taken over from the connection
+	cur   *flight               // waits for replies
 
 	self    *flight // of the caller who reads; nil: the connection's own reader does
 	reached bool    // self has its end
 	polite  bool    // the last flight was of one who reads himself
 }
 
+// arenaSize is how many elements the largest reply has that needs no array of its own
+// to be read into.
+const arenaSize = 16
+
 // run delivers replies until the flight until has all of its own, and whatever else is
 // there; for ever when it is nil, or, idle, until nobody waits any more.
 func (in *inbox) run(until *flight) (idle bool, err error) {
 	in.self, in.reached = until, false
+	var v resp.Value
 	for {
-		v, n, err := in.rr.Next(in.buf[in.from:])
+		n, lent, err := in.rr.NextIn(&v, in.buf[in.from:], in.arena[:0])
 		switch {
 		case err == nil:
 			in.from += n
-			if err := in.deliver(&v); err != nil {
+			if err := in.deliver(&v, len(lent)); err != nil {
 				return false, err
 			}
 			continue
@@ -96,7 +102,8 @@ func (in *inbox) makeRoom() {
 	in.from = 0
 }
 
-func (in *inbox) deliver(v *resp.Value) error {
+// deliver gives a reply, which borrows elems elements, to the flight that waits for it.
+func (in *inbox) deliver(v *resp.Value, elems int) error {
 	if v.Kind == resp.KindPush {
 		if in.c.push != nil {
 			in.c.push(v.Clone())
@@ -111,7 +118,7 @@ func (in *inbox) deliver(v *resp.Value) error {
 		return fmt.Errorf("read from %s: a reply that nobody asked for: %s", in.c.nc.RemoteAddr(), v.Kind)
 	}
 	f := in.cur
-	if f.take(v) {
+	if f.take(v, elems) {
 		in.cur = nil
 		in.polite = f.able
 		in.c.answered.Store(f.end)

@@ -24,6 +24,7 @@ const (
 	flagBlocking              // may wait, so it must not hold up others
 	flagContainer             // the second argument belongs to the name
 	flagOwn                   // not for a connection that others share
+	flagScripts               // its reply says which scripts the server has
 )
 
 const (

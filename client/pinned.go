@@ -103,7 +103,7 @@ func (c *Conn) do(ctx context.Context, q *call) Reply {
 			o.sent = true
 			c.conn.fail(o.err) // the next reply would be that of this command
 		} else {
-			o.take(q, f)
+			o.take(c.conn, q, f)
 			c.client.core.flight.release(f)
 			c.watching = c.watching && q.parts == nil // EXEC ends it, whatever it says
 		}
@@ -195,7 +195,7 @@ func (c *Client) watchOnce(ctx context.Context, t *trip, fn func(*Conn) error) (
 			pinned.conn.fail(o.err)
 			return false, explain(t.q, pinned.node.addr, o.err)
 		}
-		o.take(t.q, f)
+		o.take(pinned.conn, t.q, f)
 		c.core.flight.release(f)
 	}
 	if o.sent = false; o.err != nil || o.reply.v.IsError() { // WATCH changes nothing: it is never in doubt

@@ -35,13 +35,13 @@ func (s *Script) Run(ctx context.Context, c *Client, keys []string, args ...any)
 func (s *Script) run(ctx context.Context, c *Client, command, body string, keys []string, args []any) Reply {
 	q := newCall()
 	defer q.release()
-	if err := q.encodeScript(command, body, keys, args); err != nil {
+	if err := q.encodeScript(s, command, body, keys, args); err != nil {
 		return Reply{err: &Error{Command: command, Slot: noSlot, Err: err}}
 	}
 	return c.do(ctx, q)
 }
 
-func (q *call) encodeScript(command, body string, keys []string, args []any) error {
+func (q *call) encodeScript(s *Script, command, body string, keys []string, args []any) error {
 	n, err := countArgs(args)
 	if err != nil {
 		return err
@@ -57,20 +57,26 @@ func (q *call) encodeScript(command, body string, keys []string, args []any) err
 		q.add(a)
 	}
 	q.settle()
+	q.script = s
 	return nil
 }
 
-// Script adds a script to the pipeline. Its source is sent, for a node that did not
-// know the hash would run the script after the commands behind it.
+// Script adds a script to the pipeline. Its source is sent, unless the connection that
+// it goes on has shown that the node knows the script: commands behind it would
+// overtake a script that must be sent again. When somebody else made the node forget
+// its scripts, the error is NOSCRIPT if a later command of the slot was executed, and
+// the script was not.
 func (p *Pipeline) Script(s *Script, keys []string, args ...any) {
 	q := p.next()
-	p.added(q, q.encodeScript("EVAL", s.source, keys, args))
+	p.added(q, q.encodeScript(s, "EVAL", s.source, keys, args))
 }
 
-// Script adds a script to the transaction, with its source.
+// Script adds a script to the transaction, with its source, unless the connection has
+// shown that the node knows it. When somebody else made the node forget its scripts,
+// the reply is NOSCRIPT, the script was not executed, and the other commands were.
 func (t *Tx) Script(s *Script, keys []string, args ...any) {
 	q := newCall()
-	if err := q.encodeScript("EVAL", s.source, keys, args); err != nil {
+	if err := q.encodeScript(s, "EVAL", s.source, keys, args); err != nil {
 		q.release()
 		if t.err == nil {
 			t.err = &Error{Command: "EVAL", Slot: noSlot, Err: err}

@@ -1,7 +1,9 @@
 package client
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/bowline-kv/bowline/resp"
@@ -20,79 +22,125 @@ func (q *call) splits() bool {
 	return false
 }
 
-// part is the share of a split command in one slot.
-type part struct {
-	call *call
-	keys []int // of MGET: where its values belong in the whole reply
+// split is a command in parts, one a slot, in the order of their first keys. All of it
+// lies in a few pieces of memory, which serve the next command too.
+//
+//	keys    a0 b0 a1 c0 b1       with the letters of their slots
+//	at      0  1  0  2  1        the part of each
+//	parts   0: a       1: b       2: c
+//	order   0 2        1 4        3
+//	wire    |MGET a0 a1|MGET b0 b1|MGET c0|
+type split struct {
+	parts []part
+	at    []int32
+	order []int32
+	wire  []byte
+	index []uint16 // where a slot has its part, see find
 }
 
-// split makes one command a slot, in the order of their first keys. The keys keep
+// part is the share of a split command in one slot.
+type part struct {
+	call call    // its wire is a piece of the split's; it has no spans
+	n    int     // its keys
+	keys []int32 // where they stand in the command, rising
+}
+
+var splits = sync.Pool{New: func() any { return new(split) }}
+
+// newSplit gives the parts of a command. They are valid until release. The keys keep
 // their order in each, so of a key that MSET names twice the last value wins.
-func (q *call) split() []part {
+func newSplit(q *call) *split {
+	s := splits.Get().(*split)
 	args, step := q.args(), 1
 	if q.spec.name == "MSET" {
 		step = 2
 	}
-	s := splitters.Get().(*splitter)
 	s.sort(args, step)
-	parts, room := make([]part, len(s.slots)), make([]int, len(s.at))
-	for n := range parts {
-		p := &parts[n]
-		p.call = newCall()
-		p.call.spec, p.call.slot = q.spec, int(s.slots[n])
-		p.call.begin(1 + s.counts[n]*step)
-		p.call.bytes(args.at(0))
-		if q.spec.name == "MGET" {
-			p.keys, room = room[:0:s.counts[n]], room[s.counts[n]:]
-		}
-	}
-	for i, n := range s.at {
-		p := &parts[n]
-		for j := range step {
-			p.call.bytes(args.at(1 + i*step + j))
-		}
-		if p.keys != nil {
-			p.keys = append(p.keys, i)
-		}
-	}
-	s.reset()
-	splitters.Put(s)
-	return parts
+	s.encode(q, step)
+	return s
 }
 
-// splitter sorts keys by slot.
-type splitter struct {
-	where  [slot.Count]int32 // one more than the slot's place in slots; 0: it has none
-	slots  []slot.ID         // in the order of their first keys
-	counts []int             // keys in each
-	at     []int             // for each key, its slot's place
+// splitKeysKeepMax is for how many keys a split keeps room, and splitWireKeepMax for how
+// many bytes.
+const (
+	splitKeysKeepMax = 4096
+	splitWireKeepMax = 256 << 10
+)
+
+func (s *split) release() {
+	if cap(s.at) > splitKeysKeepMax || cap(s.wire) > splitWireKeepMax {
+		return
+	}
+	splits.Put(s)
 }
 
-var splitters = sync.Pool{New: func() any { return new(splitter) }}
-
-func (s *splitter) sort(args arguments, step int) {
+// sort finds the part of each key.
+func (s *split) sort(args arguments, step int) {
+	n := (args.len() - 1) / step
+	s.parts, s.at = s.parts[:0], slices.Grow(s.at[:0], n)
+	size := 16
+	for size < 2*min(n, slot.Count) {
+		size *= 2
+	}
+	s.index = slices.Grow(s.index[:0], size)[:size]
+	clear(s.index)
 	for i := 1; i < args.len(); i += step {
-		id := slot.Of(args.at(i))
-		if s.where[id] == 0 {
-			s.slots, s.counts = append(s.slots, id), append(s.counts, 0)
-			s.where[id] = int32(len(s.slots))
-		}
-		n := int(s.where[id]) - 1
-		s.counts[n]++
-		s.at = append(s.at, n)
+		p := s.find(int(slot.Of(args.at(i))))
+		s.parts[p].n++
+		s.at = append(s.at, int32(p))
+	}
+	s.order = slices.Grow(s.order[:0], n)[:n]
+	free := s.order
+	for i := range s.parts {
+		p := &s.parts[i]
+		p.keys, free = free[:0:p.n], free[p.n:]
+	}
+	for i, p := range s.at {
+		s.parts[p].keys = append(s.parts[p].keys, int32(i))
 	}
 }
 
-// reset takes as long as there are keys, not slots.
-func (s *splitter) reset() {
-	for _, id := range s.slots {
-		s.where[id] = 0
+// find gives the place of a slot's part, a new one for a new slot. The index is a hash
+// table with open addressing, twice as large as it can get full, so that a few keys
+// touch little memory; 0 is free, else it is a place and one.
+func (s *split) find(at int) int {
+	mask := len(s.index) - 1
+	for i := at & mask; ; i = (i + 1) & mask {
+		switch n := int(s.index[i]); {
+		case n == 0:
+			s.parts = append(s.parts, part{call: call{slot: at}})
+			s.index[i] = uint16(len(s.parts))
+			return len(s.parts) - 1
+		case s.parts[n-1].call.slot == at:
+			return n - 1
+		}
 	}
-	s.slots, s.counts, s.at = s.slots[:0], s.counts[:0], s.at[:0]
 }
+
+// encode writes the requests of all parts. The arguments are on the wire already, in
+// the whole command: they are copied with their headers.
+func (s *split) encode(q *call, step int) {
+	args := q.args()
+	header := bytes.IndexByte(args.wire, '\n') + 1
+	name := args.wire[header : args.spans[0].to+2]
+	s.wire = slices.Grow(s.wire[:0], len(q.wire)+len(s.parts)*(len(name)+partHeaderMax))
+	for i := range s.parts {
+		p := &s.parts[i]
+		from := len(s.wire)
+		s.wire = append(appendHeader(s.wire, '*', 1+p.n*step), name...)
+		for _, k := range p.keys {
+			first := 1 + int(k)*step
+			s.wire = append(s.wire, args.wire[args.spans[first-1].to+2:args.spans[first+step-1].to+2]...)
+		}
+		p.call.spec, p.call.wire = q.spec, s.wire[from:len(s.wire):len(s.wire)]
+	}
+}
+
+// partHeaderMax is the longest header of a request on the wire.
+const partHeaderMax = 24
 
 // merge makes one reply of those of all parts. The first error is that of the whole.
-func merge(q *call, parts []part, replies []Reply) Reply {
+func (s *split) merge(q *call, replies []Reply) Reply {
 	for i := range replies {
 		if replies[i].err != nil {
 			return Reply{err: replies[i].err}
@@ -100,9 +148,9 @@ func merge(q *call, parts []part, replies []Reply) Reply {
 	}
 	switch q.spec.name {
 	case "MSET":
-		return replies[0]
+		return Reply{v: resp.Value{Kind: replies[0].v.Kind, Str: replies[0].v.Str}}
 	case "MGET":
-		return mergeValues(q, parts, replies)
+		return s.mergeValues(q, replies)
 	}
 	sum := int64(0)
 	for i := range replies {
@@ -111,15 +159,18 @@ func merge(q *call, parts []part, replies []Reply) Reply {
 	return Reply{v: resp.Value{Kind: resp.KindInt, Int: sum}}
 }
 
-func mergeValues(q *call, parts []part, replies []Reply) Reply {
-	out := resp.Value{Kind: resp.KindArray, Elems: make([]resp.Value, q.args().len()-1)}
+func (s *split) mergeValues(q *call, replies []Reply) Reply {
+	out := resp.Value{Kind: resp.KindArray, Elems: make([]resp.Value, len(s.at))}
 	for i := range replies {
 		r := &replies[i]
-		if len(r.v.Elems) != len(parts[i].keys) {
+		if len(r.v.Elems) != s.parts[i].n {
 			return Reply{err: explain(q, "", r.mismatch("a value for each key"))}
 		}
-		for j, at := range parts[i].keys {
+		for j, at := range s.parts[i].keys {
 			out.Elems[at] = r.v.Elems[j]
+			if e := &out.Elems[at]; e.Elems != nil || e.Attrs != nil { // only lent
+				*e = e.Clone()
+			}
 		}
 	}
 	return Reply{v: out}

@@ -36,6 +36,8 @@ type trip struct {
 	waits     int
 	misses    int       // connections that were gone before anything was written
 	reread    bool      // with RetryReads: it was sent a second time
+	overtaken bool      // of a pipeline: later commands of its slot may have run
+	sourced   bool      // the source of a script was sent for its hash
 	limit     time.Time // for waiting; zero: not begun
 	doubt     error     // why the last reload of the map failed
 }
@@ -62,6 +64,7 @@ func (t *trip) from(ctx context.Context, o outcome) Reply {
 		if !again {
 			return r
 		}
+		t.overtaken = false // else it would not be sent again
 		o = t.send(ctx)
 	}
 }
@@ -84,6 +87,8 @@ func (t *trip) send(ctx context.Context) outcome {
 		o.err = err
 		return o
 	}
+	t.core.callers.Add(1)
+	defer t.core.callers.Add(-1)
 	f := t.core.flightFor(t.q)
 	f.able, f.waiting = ctx.Done() == nil, true
 	if o.err = cn.send(f, t.asking, t.q); o.err != nil {
@@ -93,7 +98,7 @@ func (t *trip) send(ctx context.Context) outcome {
 		o.sent = true
 		return o
 	}
-	o.take(t.q, f)
+	o.take(cn, t.q, f)
 	t.core.flight.release(f)
 	return o
 }
@@ -117,7 +122,7 @@ func (t *trip) sendAlone(ctx context.Context, o *outcome) {
 		o.node.giveBack(cn, o.lane, false)
 		return
 	}
-	o.take(t.q, f)
+	o.take(cn, t.q, f)
 	o.node.giveBack(cn, o.lane, o.err == nil)
 	t.core.flight.release(f)
 }
@@ -131,13 +136,14 @@ func (c *core) flightFor(q *call) *flight {
 }
 
 // take reads the outcome out of a flight that is done.
-func (o *outcome) take(q *call, f *flight) {
+func (o *outcome) take(cn *conn, q *call, f *flight) {
 	if f.err != nil {
 		// A request of which a part is missing was not executed.
 		o.failed(f.err, f.sent == f.end-f.start)
 		return
 	}
 	o.reply = f.out[len(f.out)-1]
+	cn.known.learn(q, &o.reply.v)
 	if q.parts != nil && o.reply.v.IsError() {
 		o.reply = abortCause(f.out)
 	}
@@ -177,6 +183,11 @@ func (t *trip) judge(ctx context.Context, o *outcome) (r Reply, again bool) {
 		if !t.core.fixed() {
 			t.forget()
 			return t.reload(ctx, o, v.Err())
+		}
+	case "NOSCRIPT": // somebody flushed the scripts: the connection knows it no more
+		if t.q.hashed > 0 && !t.overtaken && !t.sourced {
+			t.sourced = true
+			return r, true
 		}
 	case "LOADING", "MASTERDOWN":
 		t.forget()

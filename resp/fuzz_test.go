@@ -118,6 +118,9 @@ func checkReplies(t *testing.T, in []byte, seed uint64) {
 				t.Fatalf("%q:\n got %+v (%d bytes)\nwant %+v (%d bytes)", in, got, n, want, p.pos)
 			}
 			if err == nil {
+				checkArena(t, in[:n], &want, int(seed%8))
+			}
+			if err == nil {
 				checkRewritten(t, &got)
 			}
 		}
@@ -164,6 +167,32 @@ func hasLineFeed(v *Value) bool {
 		}
 	}
 	return false
+}
+
+// checkArena reads a whole reply, its elements into an arena of a size that they fit
+// into or do not, behind what somebody else has there.
+func checkArena(t *testing.T, in []byte, want *Value, size int) {
+	t.Helper()
+	var r ReplyReader
+	dirty := Value{Kind: KindVerbatim, Str: []byte("old"), Attrs: []Value{{Kind: KindInt}}}
+	arena := make([]Value, size+1)
+	for i := range arena {
+		arena[i] = dirty
+	}
+	var v Value
+	n, rest, err := r.NextIn(&v, in, arena[:1])
+	if err != nil || n != len(in) || !v.Equal(want) {
+		t.Fatalf("%q into %d elements:\n got %+v (%d bytes, %v)\nwant %+v", in, size, v, n, err, *want)
+	}
+	_, elems := want.size()
+	if lent := len(rest) - 1; lent != 0 && lent != elems || lent == 0 && elems > 0 && elems <= size {
+		t.Fatalf("%q into %d elements: %d lent of %d", in, size, lent, elems)
+	}
+	for i := range arena {
+		if (i == 0 || i >= len(rest)) && !arena[i].Equal(&dirty) {
+			t.Fatalf("%q into %d elements: wrote element %d", in, size, i)
+		}
+	}
 }
 
 func FuzzReplyReader(f *testing.F) {

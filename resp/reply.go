@@ -42,30 +42,50 @@ const (
 // other error is a [ProtocolError], after which the connection is to be closed. An
 // error that the server answers with is not an error here but a value, see [Value.Err].
 func (r *ReplyReader) Next(buf []byte) (v Value, n int, err error) {
+	n, _, err = r.NextIn(&v, buf, nil)
+	return v, n, err
+}
+
+// NextIn is Next for readers of many small replies: the elements of v are appended to
+// arena, and rest is arena with them. When they do not fit into its capacity, they get
+// an array of their own, and rest is arena as it was. The elements borrow from arena
+// until the caller uses that part of it again. v is the zero value after an error.
+func (r *ReplyReader) NextIn(v *Value, buf []byte, arena []Value) (n int, rest []Value, err error) {
+	*v = Value{}
 	if r.pos == 0 {
 		var it item
 		if err := r.item(&it, buf, 0); err != nil {
-			return Value{}, 0, err
+			return 0, arena, err
 		}
 		if it.count == 0 && it.kind != KindAttribute {
 			r.Reset()
-			it.fill(&v, buf)
-			return v, it.end, nil
+			it.fill(v, buf)
+			return it.end, arena, nil
 		}
 	}
 	if err := r.walk(buf); err != nil {
-		return Value{}, 0, err
+		return 0, arena, err
 	}
 	b := builder{r: r, buf: buf, levels: orDefault(r.MaxDepth, defaultMaxDepth)}
-	if r.elems > 0 {
-		b.free = make([]Value, r.elems)
-	}
+	b.free, rest = room(arena, r.elems)
 	end := r.pos
 	r.Reset()
-	if err := b.value(&v); err != nil || b.pos != end {
-		return Value{}, 0, errReplyChanged
+	if err := b.value(v); err != nil || b.pos != end {
+		*v = Value{}
+		return 0, arena, errReplyChanged
 	}
-	return v, end, nil
+	return end, rest, nil
+}
+
+// room gives n zero values, behind those of arena when it has the capacity.
+func room(arena []Value, n int) (free, rest []Value) {
+	if n > cap(arena)-len(arena) {
+		return make([]Value, n), arena
+	}
+	rest = arena[:len(arena)+n]
+	free = rest[len(arena):]
+	clear(free)
+	return free, rest
 }
 
 // Missing returns, after [ErrIncomplete], how many bytes are missing at least: for

@@ -243,6 +243,11 @@ func TestReplyAllocations(t *testing.T) {
 		if n := testing.AllocsPerRun(10, func() { r.Next(buf) }); n != c.want {
 			t.Errorf("%q: %v allocations, want %v", c.wire, n, c.want)
 		}
+		var v Value
+		arena := make([]Value, 0, 7)
+		if n := testing.AllocsPerRun(10, func() { r.NextIn(&v, buf, arena) }); n != 0 {
+			t.Errorf("%q into an arena: %v allocations", c.wire, n)
+		}
 	}
 }
 

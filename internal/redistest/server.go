@@ -29,6 +29,18 @@ type Server struct {
 // and waits until it answers. The process ends with the test.
 func Start(tb testing.TB, args ...string) *Server {
 	tb.Helper()
+	return launch(tb, func(s *Server, port, dir string) []string {
+		return append([]string{
+			"--port", port, "--bind", "127.0.0.1", "--unixsocket", s.Socket,
+			"--dir", dir, "--save", "", "--appendonly", "no", "--enable-debug-command", "yes", "--daemonize", "no",
+			"--loglevel", "warning",
+		}, args...)
+	})
+}
+
+// launch runs redis-server with what arguments gives for a port and a directory.
+func launch(tb testing.TB, arguments func(s *Server, port, dir string) []string) *Server {
+	tb.Helper()
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {
 		if os.Getenv("BOWLINE_REQUIRE_REDIS") != "" {
@@ -43,7 +55,7 @@ func Start(tb testing.TB, args ...string) *Server {
 	}
 	tb.Cleanup(func() { os.RemoveAll(dir) })
 	for attempt := 0; ; attempt++ {
-		s, out := start(tb, binary, dir, args)
+		s, out := start(tb, binary, dir, arguments)
 		if s != nil {
 			return s
 		}
@@ -54,16 +66,11 @@ func Start(tb testing.TB, args ...string) *Server {
 	}
 }
 
-func start(tb testing.TB, binary, dir string, args []string) (*Server, []byte) {
-	port := freePort(tb)
-	s := &Server{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), Socket: filepath.Join(dir, "redis.sock")}
-	all := append([]string{
-		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--unixsocket", s.Socket,
-		"--dir", dir, "--save", "", "--appendonly", "no", "--enable-debug-command", "yes", "--daemonize", "no",
-		"--loglevel", "warning",
-	}, args...)
+func start(tb testing.TB, binary, dir string, arguments func(s *Server, port, dir string) []string) (*Server, []byte) {
+	port := strconv.Itoa(freePort(tb))
+	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), Socket: filepath.Join(dir, "redis.sock")}
 	var out bytes.Buffer
-	cmd := exec.Command(binary, all...)
+	cmd := exec.Command(binary, arguments(s, port, dir)...)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
 		tb.Fatalf("start redis-server: %v", err)
