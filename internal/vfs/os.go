@@ -125,6 +125,10 @@ func (f osFile) Allocate(size int64) error {
 			return err
 		}
 		at += int64(n)
+		// Piece by piece, so that other syncs of the disk don't wait behind all of it.
+		if err := f.Sync(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -96,11 +96,12 @@ type Log struct {
 	pace     pace          // guarded by commitMu
 
 	prepareMu diskLock
-	ready     *segment // the next segment; nil: not made yet. Guarded by prepareMu
-	readyFile vfs.File // guarded by prepareMu
-	newest    uint64   // generation of the segment being written; guarded by prepareMu
-	spares    []string // paths; guarded by prepareMu
-	spareNext uint64   // the number of the next spare; guarded by prepareMu
+	ready     *segment      // the next segment; nil: not made yet. Guarded by prepareMu
+	readyFile vfs.File      // guarded by prepareMu
+	begunAt   time.Duration // when the newest segment was begun; 0: none was
+	newest    uint64        // generation of the segment being written; guarded by prepareMu
+	spares    []string      // paths; guarded by prepareMu
+	spareNext uint64        // the number of the next spare; guarded by prepareMu
 
 	trimMu diskLock // held by TrimBefore
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bowline-kv/bowline/internal/vfs"
 )
@@ -22,7 +23,7 @@ func (l *Log) useNext(need int64) (*segment, vfs.File, error) {
 		}
 	}
 	seg, file := l.ready, l.readyFile
-	l.ready, l.readyFile, l.newest = nil, nil, seg.generation
+	l.ready, l.readyFile, l.newest, l.begunAt = nil, nil, seg.generation, l.o.Now()
 	l.prepared.Store(false)
 	l.segMu.Lock()
 	defer l.segMu.Unlock()
@@ -57,6 +58,9 @@ func (l *Log) prepareNext() error {
 	l.wanted.Store(false)
 	return nil
 }
+
+// busySegment is how fast a half of a segment is used where much is written.
+const busySegment = time.Second
 
 // prepare makes the segment behind the newest one: under a spare's name until its
 // header is safe, so that a file with the name of a segment has always a header. The
@@ -134,7 +138,9 @@ func (l *Log) sized(name string, size int64, open func(string) (vfs.File, error)
 		return "", nil, err
 	}
 	room := file.Allocate
-	if l.syncEvery.Load() > 0 { // nobody waits for a sync, so none has to be fast
+	// When nobody waits for a sync, none has to be fast; and where much is written, writing
+	// everything twice costs more than slower syncs.
+	if l.syncEvery.Load() > 0 || l.begunAt > 0 && l.o.Now()-l.begunAt < busySegment {
 		room = file.Reserve
 	}
 	if err = room(size); err == nil {
