@@ -125,6 +125,7 @@ func (f *snapshots) content(out io.Writer, s *shard.Snapshot, stop func() bool) 
 			return err
 		}
 	}
+	rested := f.now()
 	for more := true; more; {
 		if stop() {
 			return errGivenUp
@@ -133,10 +134,20 @@ func (f *snapshots) content(out io.Writer, s *shard.Snapshot, stop func() bool) 
 		if more, err = s.Step(w); err != nil {
 			return err
 		}
-		runtime.Gosched() // whoever waits for the stripe has it before the next step
+		if now := f.now(); now.Sub(rested) >= restAfter {
+			rest()
+			rested = now
+		} else {
+			runtime.Gosched() // whoever waits for the stripe has it before the next step
+		}
 	}
 	return w.Close()
 }
+
+// restAfter is for how long a snapshot works before it lets others have its
+// processor. One that never rests makes clients wait for as long as the system lets
+// a busy thread go on, which is milliseconds.
+const restAfter = 300 * time.Microsecond
 
 // syncBytes is after how much a file is synced while it is written, so that the
 // sync at the end, and others of the disk meanwhile, don't wait for all of it.

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package node
+
+import "runtime"
+
+func rest() { runtime.Gosched() }
