@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -107,12 +108,28 @@ func (c *core) greet(ctx context.Context, cn *conn, readonly bool) error {
 		}
 	}
 	for i := range replies {
-		if err := replies[i].Err(); err != nil {
+		v := &replies[i]
+		if o.Password != "" && v.IsError() {
+			v.Str = withoutSecret(v.Str, o.Password)
+		}
+		if err := v.Err(); err != nil {
 			return err
 		}
 	}
 	cn.zone = textOf(announce.Field(&replies[0], "availability_zone"))
 	return nil
+}
+
+// withoutSecret takes a password out of an error's text: servers and proxies repeat the
+// arguments of what they do not know, long ones cut off.
+func withoutSecret(text []byte, secret string) []byte {
+	code, rest, more := bytes.Cut(text, []byte(" "))
+	if !more {
+		return text
+	}
+	rest, _, _ = bytes.Cut(rest, []byte(", with args beginning with"))
+	rest = bytes.ReplaceAll(rest, []byte(secret), []byte("***"))
+	return bytes.Join([][]byte{code, rest}, []byte(" "))
 }
 
 func lacksHello(v *resp.Value) bool {

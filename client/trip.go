@@ -38,6 +38,7 @@ type trip struct {
 	reread    bool      // with RetryReads: it was sent a second time
 	limit     time.Time // for waiting; zero: not begun
 	doubt     error     // why the last reload of the map failed
+	astray    error     // why the node that a redirection named could not be reached
 }
 
 // outcome is what came of sending a command once.
@@ -202,18 +203,27 @@ func (t *trip) judgeFailure(ctx context.Context, o *outcome) (r Reply, again boo
 		return t.fail(o, ctx.Err()), false
 	case errors.Is(o.err, ErrClosed), errors.Is(o.err, errBacklog):
 		return t.fail(o, o.err), false
-	case (errors.Is(o.err, errRetired) || errors.Is(o.err, errUnsent)) && t.misses < missesMax:
+	case t.missed(o):
 		t.misses++
 		t.forget()
 		return r, true
 	case t.core.opt.NoReconnect && o.node != nil:
 		return t.fail(o, join(ErrNoNode, o.err)), false
 	}
+	if t.to != nil {
+		t.astray = o.err
+	}
 	t.forget()
 	if t.core.fixed() {
 		return t.redial(ctx, o)
 	}
 	return t.reload(ctx, o, join(ErrNoNode, o.err))
+}
+
+// missed reports whether a connection had ended before anything was written, and another
+// is worth a try.
+func (t *trip) missed(o *outcome) bool {
+	return (errors.Is(o.err, errRetired) || errors.Is(o.err, errUnsent)) && !o.sent && t.misses < missesMax
 }
 
 // fixed reports whether there is one server and nobody to ask for another.
@@ -225,7 +235,7 @@ func (t *trip) redirect(ctx context.Context, o *outcome) (r Reply, again bool) {
 	to, ok := parseRedirect(v, o.node.addr)
 	switch {
 	case t.redirects == redirectsMax:
-		return t.fail(o, join(ErrMaxRedirects, v.Err())), false
+		return t.fail(o, join(ErrMaxRedirects, v.Err(), t.astray)), false
 	case !ok && t.core.fixed():
 		return t.fail(o, v.Err()), false
 	case !ok: // it names nobody: only the map can help
