@@ -259,3 +259,57 @@ func TestContract24ConnectionThatWasChangedServesNobodyElse(t *testing.T) {
 	}
 }
 
+
+// held is a connection whose peer takes no long request until it is let go.
+type held struct {
+	net.Conn
+	let chan struct{}
+}
+
+func (h *held) Write(b []byte) (int, error) {
+	if len(b) > 1<<20 {
+		<-h.let
+	}
+	return h.Conn.Write(b)
+}
+
+// What a slow peer has not taken has a bound; commands behind it wait and do not fail.
+func TestContract24CommandsWaitForRoomOnTheWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, "a:1", "b:2", "c:3")
+		f.answerMap(map3)
+		let := make(chan struct{})
+		c, err := Open(t.Context(), Options{Addrs: []string{"a:1"}, Timeout: -1,
+			Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+				nc, err := f.dial(ctx, network, addr)
+				return &held{nc, let}, err
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		value := make([]byte, pendingMax/2+1)
+		results := make(chan error, 4)
+		for range cap(results) { // one is being written, two fill the queue, one waits
+			go func() { results <- c.Do(t.Context(), "SET", keyA, value).Err() }()
+		}
+		time.Sleep(time.Second)
+		select {
+		case err := <-results:
+			t.Errorf("a command ended early: %v", err)
+		default:
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		err = c.Do(ctx, "SET", keyA, value).Err()
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrMaybeExecuted) {
+			t.Errorf("beyond its deadline: %v", err)
+		}
+		close(let)
+		for range cap(results) {
+			if err := <-results; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -201,8 +201,10 @@ func (t *trip) judgeFailure(ctx context.Context, o *outcome) (r Reply, again boo
 		return t.fail(o, maybe(o.err)), false
 	case ctx.Err() != nil:
 		return t.fail(o, ctx.Err()), false
-	case errors.Is(o.err, ErrClosed), errors.Is(o.err, errBacklog):
+	case errors.Is(o.err, ErrClosed):
 		return t.fail(o, o.err), false
+	case errors.Is(o.err, errBacklog):
+		return t.backoff(ctx, o, o.err)
 	case t.missed(o):
 		t.misses++
 		t.forget()
@@ -289,7 +291,7 @@ func (t *trip) reload(ctx context.Context, o *outcome, cause error) (r Reply, ag
 	return r, true
 }
 
-// backoff waits for a server that will soon be ready.
+// backoff waits for a server that will soon be ready, or for room on the way to it.
 func (t *trip) backoff(ctx context.Context, o *outcome, cause error) (r Reply, again bool) {
 	wait := min(backoffFirst<<min(t.waits, 10), backoffMax)
 	if t.waits == 0 && o.lane {
@@ -301,7 +303,7 @@ func (t *trip) backoff(ctx context.Context, o *outcome, cause error) (r Reply, a
 	if pause(waiting, wait) != nil {
 		return t.fail(o, join(ctx.Err(), cause)), false
 	}
-	if t.waits > 2 {
+	if t.waits > 2 && o.err == nil {
 		t.core.reloadSoon()
 	}
 	return r, true
