@@ -259,7 +259,6 @@ func TestContract24ConnectionThatWasChangedServesNobodyElse(t *testing.T) {
 	}
 }
 
-
 // held is a connection whose peer takes no long request until it is let go.
 type held struct {
 	net.Conn
