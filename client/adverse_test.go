@@ -312,3 +312,23 @@ func TestContract24CommandsWaitForRoomOnTheWay(t *testing.T) {
 		}
 	})
 }
+
+// A seed that hangs in the middle is named too when nobody has answered.
+func TestContract02SeedThatHangsIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFake(t, "a:1", "b:2")
+		f.node("a:1").script(func(r *request) string {
+			if r.is("CLUSTER") {
+				return ""
+			}
+			return pass
+		})
+		f.node("b:2").set(func(n *fakeNode) { n.refuse = true })
+		_, err := Open(t.Context(), Options{Addrs: []string{"a:1", "b:2"}, Dialer: f.dial})
+		var dial *net.OpError
+		if !errors.Is(err, ErrNoNode) || !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &dial) ||
+			!strings.Contains(err.Error(), "ask a:1 for the map: ") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
