@@ -332,3 +332,17 @@ func TestContract02SeedThatHangsIsNamed(t *testing.T) {
 		}
 	})
 }
+
+// A server may end a connection, with a reason, before the client has sent anything.
+func TestContract02ReasonOfAnEarlyEndIsKept(t *testing.T) {
+	near, far := newPipe()
+	defer far.Close()
+	cn := newConn(near, 0, nil)
+	cn.start()
+	reason := errors.New("certificate required")
+	cn.fail(reason)
+	<-cn.dead
+	if _, err := cn.exchange(t.Context(), [][]string{{"PING"}}); !errors.Is(err, reason) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -185,7 +185,8 @@ func (c *conn) exchange(ctx context.Context, list [][]string) ([]resp.Value, err
 	f := newFlight()
 	f.out = make([]Reply, len(list))
 	if err := c.send(f, false, calls...); err != nil {
-		return nil, err
+		// It may have ended already, such as by an alert of TLS: that is the reason.
+		return nil, orElse(c.cause(), err)
 	}
 	select {
 	case <-f.done:
@@ -200,6 +201,13 @@ func (c *conn) exchange(ctx context.Context, list [][]string) ([]resp.Value, err
 		out[i] = f.out[i].v
 	}
 	return out, nil
+}
+
+func orElse(err, other error) error {
+	if err == nil {
+		return other
+	}
+	return err
 }
 
 func orDefault(s, def string) string {
