@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // batch is several commands on their way together. All that go to a node are written
@@ -21,6 +22,7 @@ type batch struct {
 	room    []Reply
 	convoys []convoy // with those of earlier uses behind its end, for their room
 	rest    stragglers
+	limit   time.Time // for the waiting of all stragglers together
 
 	straight bool // every item is one call, at the same place
 	splits   bool // every item is split: replies are read only to be merged
@@ -160,17 +162,19 @@ type convoy struct {
 func (b *batch) send(ctx context.Context) {
 	b.rest = stragglers{}
 	b.assign()
-	b.connect(ctx)
+	b.connect()
 	b.client.core.callers.Add(1)
 	for i := range b.convoys {
-		v := &b.convoys[i]
-		if v.err != nil {
-			continue
+		if v := &b.convoys[i]; v.conn != nil {
+			b.dispatch(ctx, v)
 		}
-		v.flight = b.client.core.flight.of(len(v.calls))
-		v.flight.able, v.flight.lends = ctx.Done() == nil, b.splits
-		if v.err = v.conn.send(v.flight, false, v.calls...); v.err != nil {
-			v.flight = nil
+	}
+	for i := range b.convoys { // a node that is slow to connect to holds up no other
+		if v := &b.convoys[i]; v.conn == nil && v.err == nil {
+			v.conn, v.err = v.node.lane(v.lane).conn(ctx, v.calls[0].slot)
+			if v.err == nil {
+				b.dispatch(ctx, v)
+			}
 		}
 	}
 	for i := range b.convoys {
@@ -221,21 +225,29 @@ func (b *batch) convoy(n *node, lane bool, index uint) *convoy {
 	return v
 }
 
-// connect finds a connection for every convoy. Those that must be dialed are dialed at
-// the same time.
-func (b *batch) connect(ctx context.Context) {
+// connect finds the connections that are open, and starts to dial the others, all at the
+// same time.
+func (b *batch) connect() {
 	for i := range b.convoys {
 		v := &b.convoys[i]
 		l := v.node.lane(v.lane)
-		if c := l.conns[v.index].live.Load(); c == nil || !c.usable() {
+		if c := l.conns[v.index].live.Load(); c != nil && c.usable() {
+			v.conn = c
+		} else {
 			_, v.err = l.open(&l.conns[v.index])
 		}
 	}
-	for i := range b.convoys {
-		v := &b.convoys[i]
-		if v.err == nil {
-			v.conn, v.err = v.node.lane(v.lane).conn(ctx, v.calls[0].slot)
-		}
+}
+
+// dispatch writes a convoy, unless it is too late.
+func (b *batch) dispatch(ctx context.Context, v *convoy) {
+	if v.err = ctx.Err(); v.err != nil {
+		return
+	}
+	v.flight = b.client.core.flight.of(len(v.calls))
+	v.flight.able, v.flight.lends = ctx.Done() == nil, b.splits
+	if v.err = v.conn.send(v.flight, false, v.calls...); v.err != nil {
+		v.flight = nil
 	}
 }
 
@@ -310,6 +322,9 @@ const stragglersAtOnce = 16
 
 // finish brings the stragglers home.
 func (b *batch) finish(ctx context.Context, rest *stragglers) {
+	if len(rest.slots) == 0 {
+		return
+	}
 	if rest.unknown != nil {
 		rest.ran = map[int]int{}
 		for i, q := range b.calls {
@@ -318,8 +333,8 @@ func (b *batch) finish(ctx context.Context, rest *stragglers) {
 			}
 		}
 	}
+	b.limit = time.Now().Add(b.client.core.opt.RetryTimeout)
 	switch len(rest.slots) {
-	case 0:
 	case 1:
 		b.finishSlot(ctx, rest.bySlot[rest.slots[0]])
 	default:
@@ -343,7 +358,7 @@ func (b *batch) finishSlots(ctx context.Context, rest *stragglers) {
 func (b *batch) finishSlot(ctx context.Context, list []straggler) {
 	for _, s := range list {
 		q := b.calls[s.at]
-		t := trip{core: b.client.core, q: q, route: b.client.route, overtaken: s.at < b.rest.ran[q.slot]}
+		t := trip{core: b.client.core, q: q, route: b.client.route, limit: b.limit, overtaken: s.at < b.rest.ran[q.slot]}
 		b.replies[s.at] = t.from(ctx, s.o)
 	}
 }

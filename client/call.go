@@ -107,15 +107,16 @@ func (q *call) release() {
 // in several slots has crossSlot for its slot.
 func (q *call) encode(args []any, more ...any) error {
 	n, err := countArgs(args)
-	if err != nil {
-		return err
+	m := 0
+	if err == nil {
+		m, err = countArgsAfter(len(args), more)
 	}
-	m, err := countArgs(more)
-	if err != nil {
-		return err
+	if err == nil && n == 0 {
+		err = errNoCommand
 	}
-	if n == 0 {
-		return errNoCommand
+	if err != nil {
+		q.nameOnly(args)
+		return err
 	}
 	q.begin(n + m)
 	for _, a := range args {
@@ -126,6 +127,19 @@ func (q *call) encode(args []any, more ...any) error {
 	}
 	q.settle()
 	return nil
+}
+
+// nameOnly makes a request that can't be encoded one that errors can name.
+func (q *call) nameOnly(args []any) {
+	q.begin(0)
+	q.spec, q.slot = unknownCommand, noSlot
+	if len(args) == 0 {
+		return
+	}
+	if name, ok := args[0].(string); ok {
+		q.text(name)
+		q.spec = findSpec(q.args())
+	}
 }
 
 // crossSlot is the slot of a call whose keys lie in several.
@@ -172,7 +186,10 @@ func appendHeader(dst []byte, kind byte, n int) []byte {
 
 // countArgs counts what the arguments are on the wire, and refuses types that have no
 // one spelling there.
-func countArgs(args []any) (int, error) {
+func countArgs(args []any) (int, error) { return countArgsAfter(0, args) }
+
+// countArgsAfter is countArgs for those that come after others.
+func countArgsAfter(before int, args []any) (int, error) {
 	n := 0
 	for i, a := range args {
 		switch a := a.(type) {
@@ -183,9 +200,9 @@ func countArgs(args []any) (int, error) {
 		case string, []byte, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, float32, float64, bool:
 			n++
 		case nil:
-			return 0, fmt.Errorf("argument %d is nil", i)
+			return 0, fmt.Errorf("argument %d is nil", before+i)
 		default:
-			return 0, fmt.Errorf("argument %d has the type %s: pass a string, bytes, a number or a bool", i, reflect.TypeOf(a).String())
+			return 0, fmt.Errorf("argument %d has the type %s: pass a string, bytes, a number or a bool", before+i, reflect.TypeOf(a).String())
 		}
 	}
 	return n, nil

@@ -75,8 +75,9 @@ func (c *Client) Reload(ctx context.Context) error { return c.core.reload(ctx) }
 func (c *Client) Do(ctx context.Context, args ...any) Reply {
 	q := newCall()
 	if err := q.encode(args); err != nil {
+		r := Reply{err: explain(q, "", err)}
 		q.release()
-		return Reply{err: &Error{Command: "command", Slot: noSlot, Err: err}}
+		return r
 	}
 	r := c.do(ctx, q)
 	q.release()
@@ -87,8 +88,9 @@ func (c *Client) Do(ctx context.Context, args ...any) Reply {
 func (c *Client) send(ctx context.Context, rest []any, first ...any) Reply {
 	q := newCall()
 	if err := q.encode(first, rest...); err != nil {
+		r := Reply{err: explain(q, "", err)}
 		q.release()
-		return Reply{err: &Error{Command: "command", Slot: noSlot, Err: err}}
+		return r
 	}
 	r := c.do(ctx, q)
 	q.release()

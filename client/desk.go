@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,8 @@ var errNoChannels = errors.New("no channels given")
 //
 //	wanted --place--> asked on a feed --confirmed--> in force
 //	   ^------------- refused, lost, feed ended ---------'
+//
+// Feeds are opened beside it, so that a node that hangs holds up no channel of others.
 type desk struct {
 	sub   *Subscription
 	core  *core
@@ -25,13 +28,15 @@ type desk struct {
 	wanted map[string]bool // to be placed
 	state  map[string]bool // of those confirmed at least once: in force now
 	feeds  map[*node]*feed
-	tries  int       // failures since the last channel came in force
-	next   time.Time // no attempt before
+	dials  map[*node]bool // feeds that are being opened
+	dialed sync.WaitGroup // for their goroutines
+	tries  int            // failures since the last channel came in force
+	next   time.Time      // no attempt before
 }
 
 func newDesk(s *Subscription) *desk {
 	d := &desk{sub: s, core: s.core, ready: make(chan struct{}),
-		wanted: map[string]bool{}, state: map[string]bool{}, feeds: map[*node]*feed{}}
+		wanted: map[string]bool{}, state: map[string]bool{}, feeds: map[*node]*feed{}, dials: map[*node]bool{}}
 	for _, name := range s.names {
 		d.wanted[name] = true
 	}
@@ -73,11 +78,11 @@ func (d *desk) run() {
 // attempt places what is wanted, when it is time for that, and gives the timer for the
 // next attempt.
 func (d *desk) attempt() *time.Timer {
-	now := time.Now()
-	if len(d.wanted) > 0 && !now.Before(d.next) {
-		d.place()
+	now, again := time.Now(), len(d.wanted) > 0
+	if again && !now.Before(d.next) {
+		again = d.place()
 	}
-	if len(d.wanted) == 0 {
+	if !again {
 		return time.NewTimer(time.Hour) // an event comes before
 	}
 	return time.NewTimer(max(0, d.next.Sub(now)))
@@ -85,14 +90,20 @@ func (d *desk) attempt() *time.Timer {
 
 func (d *desk) close() {
 	d.sub.end(ErrClosed)
+	d.dialed.Wait()
+	for len(d.sub.events) > 0 {
+		if e := <-d.sub.events; e.kind == feedOpened && e.err == nil {
+			d.feeds[e.feed.node] = e.feed // came too late
+		}
+	}
 	for _, f := range d.feeds {
 		f.conn.fail(ErrClosed)
 		<-f.conn.dead
 	}
 }
 
-// place asks for all wanted channels.
-func (d *desk) place() {
+// place asks for all wanted channels; again: not even a feed is being opened for some.
+func (d *desk) place() (again bool) {
 	bySlot := map[int][]string{}
 	for name := range d.wanted {
 		at := noSlot
@@ -102,15 +113,20 @@ func (d *desk) place() {
 		bySlot[at] = append(bySlot[at], name)
 	}
 	for at, names := range bySlot {
-		if err := d.ask(at, names); err != nil {
+		switch err := d.ask(at, names); {
+		case err == errOpening:
+			continue
+		case err != nil:
 			d.failed(err)
 			d.core.reloadSoon()
+			again = true
 			continue
 		}
 		for _, name := range names {
 			delete(d.wanted, name)
 		}
 	}
+	return again
 }
 
 // triesAtOnce is how many failures in a row are answered without a wait.
@@ -138,10 +154,16 @@ func (d *desk) ask(at int, names []string) error {
 	return nil
 }
 
+// errOpening says that a feed is being opened, and that an event will tell.
+var errOpening = errors.New("the connection is being opened")
+
 func (d *desk) feedFor(at int) (*feed, error) {
 	if !d.sub.words.sharded {
 		for _, f := range d.feeds { // any node passes messages on
 			return f, nil
+		}
+		if len(d.dials) > 0 {
+			return nil, errOpening
 		}
 	}
 	g := d.core.top.Load().group(at)
@@ -152,15 +174,47 @@ func (d *desk) feedFor(at int) (*feed, error) {
 	if f := d.feeds[n]; f != nil {
 		return f, nil
 	}
-	f, err := d.core.openFeed(d.sub, n)
-	if err != nil {
-		return nil, err
+	if !d.dials[n] {
+		d.dials[n] = true
+		d.dialed.Go(func() { d.open(n) })
 	}
-	d.feeds[n] = f
-	return f, nil
+	return nil, errOpening
+}
+
+// open connects to a node and tells the desk.
+func (d *desk) open(n *node) {
+	f := &feed{sub: d.sub, node: n, names: map[string]bool{}}
+	err := d.core.openFeed(f)
+	select {
+	case d.sub.events <- feedEvent{feed: f, kind: feedOpened, err: err}:
+	case <-d.sub.ctx.Done():
+		if err == nil {
+			f.conn.fail(ErrClosed)
+			<-f.conn.dead
+		}
+	}
+}
+
+// opened takes a new feed, unless it has ended already.
+func (d *desk) opened(e *feedEvent) {
+	delete(d.dials, e.feed.node)
+	if e.err == nil && !e.feed.conn.usable() {
+		e.err = e.feed.conn.cause()
+	}
+	if e.err != nil {
+		d.failed(e.err)
+		d.core.reloadSoon()
+		return
+	}
+	d.feeds[e.feed.node] = e.feed
+	d.next = time.Time{}
 }
 
 func (d *desk) handle(e *feedEvent) {
+	if e.kind == feedOpened {
+		d.opened(e)
+		return
+	}
 	if d.feeds[e.feed.node] != e.feed {
 		return // of a connection given up
 	}

@@ -28,7 +28,7 @@ func (n *Node) Do(ctx context.Context, args ...any) Reply {
 	q := newCall()
 	defer q.release()
 	if err := q.encode(args); err != nil {
-		return Reply{err: &Error{Command: "command", Addr: n.node.addr, Slot: noSlot, Err: err}}
+		return Reply{err: explain(q, n.node.addr, err)}
 	}
 	if q.refused(true) {
 		return Reply{err: explain(q, n.node.addr, ErrNotShared)}
@@ -37,18 +37,28 @@ func (n *Node) Do(ctx context.Context, args ...any) Reply {
 }
 
 func (n *Node) do(ctx context.Context, q *call) Reply {
+	if err := ctx.Err(); err != nil {
+		return Reply{err: explain(q, n.node.addr, err)}
+	}
 	t := trip{core: n.client.core, q: q, to: n.node}
 	o := t.send(ctx)
+	for ; t.missed(&o) && ctx.Err() == nil; t.misses++ {
+		o = t.send(ctx)
+	}
 	switch {
 	case o.err == nil && !o.reply.v.IsError():
 		return o.reply
 	case o.err == nil:
+		if c := code(&o.reply.v); c == "READONLY" || c == "CLUSTERDOWN" {
+			n.client.core.reloadSoon() // it may have another role by now
+		}
 		return Reply{v: o.reply.v, err: explain(q, n.node.addr, o.reply.v.Err())}
 	case o.sent:
 		return t.fail(&o, maybe(o.err))
 	case ctx.Err() != nil:
 		return t.fail(&o, ctx.Err())
 	}
+	n.client.core.reloadSoon()
 	return t.fail(&o, join(ErrNoNode, o.err))
 }
 

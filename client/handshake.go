@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -109,12 +110,28 @@ func (c *core) greet(ctx context.Context, cn *conn, readonly bool) error {
 		}
 	}
 	for i := range replies {
-		if err := replies[i].Err(); err != nil {
+		v := &replies[i]
+		if o.Password != "" && v.IsError() {
+			v.Str = withoutSecret(v.Str, o.Password)
+		}
+		if err := v.Err(); err != nil {
 			return err
 		}
 	}
 	cn.zone = textOf(announce.Field(&replies[0], "availability_zone"))
 	return nil
+}
+
+// withoutSecret takes a password out of an error's text: servers and proxies repeat the
+// arguments of what they do not know, long ones cut off.
+func withoutSecret(text []byte, secret string) []byte {
+	code, rest, more := bytes.Cut(text, []byte(" "))
+	if !more {
+		return text
+	}
+	rest, _, _ = bytes.Cut(rest, []byte(", with args beginning with"))
+	rest = bytes.ReplaceAll(rest, []byte(secret), []byte("***"))
+	return bytes.Join([][]byte{code, rest}, []byte(" "))
 }
 
 func lacksHello(v *resp.Value) bool {
@@ -170,7 +187,8 @@ func (c *conn) exchange(ctx context.Context, list [][]string) ([]resp.Value, err
 	f := newFlight()
 	f.out = make([]Reply, len(list))
 	if err := c.send(f, false, calls...); err != nil {
-		return nil, err
+		// It may have ended already, such as by an alert of TLS: that is the reason.
+		return nil, orElse(c.cause(), err)
 	}
 	select {
 	case <-f.done:
@@ -185,6 +203,13 @@ func (c *conn) exchange(ctx context.Context, list [][]string) ([]resp.Value, err
 		out[i] = f.out[i].v
 	}
 	return out, nil
+}
+
+func orElse(err, other error) error {
+	if err == nil {
+		return other
+	}
+	return err
 }
 
 func orDefault(s, def string) string {

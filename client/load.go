@@ -142,21 +142,23 @@ func (c *core) load(ctx context.Context) error {
 	return err
 }
 
-// source asks one server for the map.
-type source func(ctx context.Context) (*announce.Map, string, error)
+// source is a server that can be asked for the map.
+type source struct {
+	addr string
+	ask  func(ctx context.Context) (*announce.Map, error)
+}
 
 func (c *core) askNodes(t *topology) []source {
 	var list []source
 	var passed []source
 	for _, n := range t.shuffled() {
-		ask := func(ctx context.Context) (*announce.Map, string, error) {
+		ask := source{n.addr, func(ctx context.Context) (*announce.Map, error) {
 			cn, err := n.primary.conn(ctx, noSlot)
 			if err != nil {
-				return nil, n.addr, err
+				return nil, err
 			}
-			l, err := c.askMap(ctx, cn, n.addr)
-			return l, n.addr, err
-		}
+			return c.askMap(ctx, cn, n.addr)
+		}}
 		if n.passed() {
 			passed = append(passed, ask)
 			continue
@@ -170,19 +172,17 @@ func (c *core) askNodes(t *topology) []source {
 func (c *core) askSeeds() []source {
 	var list []source
 	for _, addr := range c.opt.Addrs {
-		list = append(list, func(ctx context.Context) (*announce.Map, string, error) {
+		list = append(list, source{addr, func(ctx context.Context) (*announce.Map, error) {
 			if c.opt.SentinelName != "" {
-				l, err := c.askSentinel(ctx, addr)
-				return l, addr, err
+				return c.askSentinel(ctx, addr)
 			}
 			cn, err := c.dial(addr, "", false, false)
 			if err != nil {
-				return nil, addr, err
+				return nil, err
 			}
 			defer cn.fail(errRetired)
-			l, err := c.askMap(ctx, cn, addr)
-			return l, addr, err
-		})
+			return c.askMap(ctx, cn, addr)
+		}})
 	}
 	return list
 }
@@ -193,24 +193,27 @@ func (c *core) firstMap(ctx context.Context, sources []source, hedge time.Durati
 	ctx, cancel := context.WithTimeout(ctx, 2*c.opt.DialTimeout)
 	defer cancel()
 	type answer struct {
+		from int
 		l    *announce.Map
-		addr string
 		err  error
 	}
 	answers := make(chan answer, len(sources))
 	begun, ended := 0, 0
 	next := func() {
-		ask := sources[begun]
+		at := begun
 		begun++
 		ok := c.spawn(func() {
-			l, addr, err := ask(ctx)
-			answers <- answer{l, addr, err}
+			l, err := sources[at].ask(ctx)
+			answers <- answer{at, l, err}
 		})
 		if !ok {
-			answers <- answer{err: ErrClosed}
+			answers <- answer{from: at, err: ErrClosed}
 		}
 	}
-	var errs []error
+	causes := make([]error, len(sources)) // nil: no answer yet
+	failed := func(at int, err error) {
+		causes[at] = fmt.Errorf("ask %s for the map: %w", sources[at].addr, err)
+	}
 	for ended < len(sources) {
 		if begun == ended || hedge == allAtOnce && begun < len(sources) {
 			next()
@@ -229,17 +232,22 @@ func (c *core) firstMap(ctx context.Context, sources []source, hedge time.Durati
 			ended++
 			if a.err == nil {
 				c.install(a.l)
-				c.tell(Event{Kind: EventReload, Addr: a.addr, Slot: noSlot})
+				c.tell(Event{Kind: EventReload, Addr: sources[a.from].addr, Slot: noSlot})
 				return nil
 			}
-			errs = append(errs, fmt.Errorf("ask %s for the map: %w", a.addr, a.err))
+			failed(a.from, a.err)
 		case <-ctx.Done():
 			stop()
-			return join(append(errs, ctx.Err())...)
+			for at := range begun {
+				if causes[at] == nil {
+					failed(at, ctx.Err())
+				}
+			}
+			return join(causes...)
 		}
 		stop()
 	}
-	return join(errs...)
+	return join(causes...)
 }
 
 // askMap asks one node. A server without cluster support is a cluster of one.

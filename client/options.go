@@ -87,10 +87,12 @@ type Options struct {
 	ReloadEvery time.Duration
 
 	// OnEvent is told of what goes on beside commands: redirections, reloads, dials,
-	// drops. It is called from many goroutines and must not block. nil: nobody.
+	// drops. It is called from many goroutines and must not block, nor close the
+	// client. nil: nobody.
 	OnEvent func(Event)
 	// OnPush gets the RESP3 messages of shared connections that are no reply, such as
-	// invalidations, with the address of the node. It must not block. nil: nobody.
+	// invalidations, with the address of the node. It must not block, nor close the client. nil:
+	// nobody.
 	OnPush func(addr string, push resp.Value)
 }
 

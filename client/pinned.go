@@ -71,11 +71,13 @@ func (c *Conn) Do(ctx context.Context, args ...any) Reply {
 	q := newCall()
 	defer q.release()
 	if err := q.encode(args); err != nil {
-		return Reply{err: &Error{Command: "command", Addr: c.node.addr, Slot: noSlot, Err: err}}
+		return Reply{err: explain(q, c.node.addr, err)}
 	}
 	switch q.spec.name {
 	case "SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE", "MONITOR", "SYNC", "PSYNC", "CLIENT REPLY", "HELLO":
 		return Reply{err: explain(q, c.node.addr, ErrNotShared)}
+	case "CLIENT SETNAME", "CLIENT SETINFO", "CLIENT NO-EVICT", "CLIENT NO-TOUCH", "CLIENT CAPA", "CLIENT IMPORT-SOURCE":
+		c.dirty = true
 	}
 	if q.spec.flags&flagOwn != 0 {
 		c.dirty = true

@@ -31,15 +31,19 @@ func (p *Pipeline) Do(args ...any) {
 func (p *Pipeline) next() *call {
 	if n := len(p.list); n < cap(p.list) && p.list[:n+1][n] != nil {
 		p.list = p.list[:n+1]
-		return p.list[n]
+		q := p.list[n]
+		q.spec, q.spans = unknownCommand, q.spans[:0]
+		return q
 	}
-	p.list = append(p.list, newCall())
-	return p.list[len(p.list)-1]
+	q := newCall()
+	q.spec = unknownCommand
+	p.list = append(p.list, q)
+	return q
 }
 
 func (p *Pipeline) added(q *call, err error) {
 	if err != nil {
-		q.spec, q.slot = unknownCommand, noSlot
+		q.slot = noSlot
 	}
 	p.errs = append(p.errs, err)
 }

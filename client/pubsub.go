@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bowline-kv/bowline/resp"
 )
@@ -163,7 +164,8 @@ type feedEvent struct {
 type feedKind uint8
 
 const (
-	feedConfirmed feedKind = iota // name is subscribed to
+	feedOpened    feedKind = iota // the connection is there, or err says why not
+	feedConfirmed                 // name is subscribed to
 	feedLost                      // the server ended the subscription to name
 	feedRefused                   // v is an error reply
 	feedEnded                     // the connection is gone
@@ -216,20 +218,20 @@ func (s *Subscription) put(m Message) {
 	}
 }
 
-// openFeed connects to a node for a subscription.
-func (c *core) openFeed(s *Subscription, n *node) (*feed, error) {
-	f := &feed{sub: s, node: n, names: map[string]bool{}}
-	ctx, cancel := context.WithTimeout(s.ctx, c.opt.DialTimeout)
+// openFeed connects a feed to its node.
+func (c *core) openFeed(f *feed) error {
+	ctx, cancel := context.WithTimeout(f.sub.ctx, c.opt.DialTimeout)
 	defer cancel()
-	cn, err := c.openFor(ctx, n, f)
+	addr := f.node.addr
+	cn, err := c.openFor(ctx, f.node, f)
 	if err != nil {
-		err = fmt.Errorf("connect to %s: %w", n.addr, err)
-		c.tell(Event{Kind: EventDialFailed, Addr: n.addr, Slot: noSlot, Err: err})
-		return nil, err
+		err = fmt.Errorf("connect to %s: %w", addr, err)
+		c.tell(Event{Kind: EventDialFailed, Addr: addr, Slot: noSlot, Err: err})
+		return err
 	}
-	c.tell(Event{Kind: EventDial, Addr: n.addr, Slot: noSlot})
+	c.tell(Event{Kind: EventDial, Addr: addr, Slot: noSlot})
 	f.conn = cn
-	return f, nil
+	return nil
 }
 
 func (c *core) openFor(ctx context.Context, n *node, f *feed) (*conn, error) {
@@ -239,20 +241,25 @@ func (c *core) openFor(ctx context.Context, n *node, f *feed) (*conn, error) {
 	}
 	cn := newConn(nc, 0, f.got)
 	cn.stray = f.got
+	var settled atomic.Bool // it is set up, or has ended before: then nobody wants to know
 	cn.ended = func() {
 		c.untrack(cn)
-		f.tell(feedEvent{feed: f, kind: feedEnded, err: cn.cause()})
+		if !settled.CompareAndSwap(false, true) {
+			f.tell(feedEvent{feed: f, kind: feedEnded, err: cn.cause()})
+		}
 	}
 	if !c.track(cn) {
 		nc.Close()
 		return nil, ErrClosed
 	}
 	cn.start()
-	if err := c.greet(ctx, cn, false); err != nil {
-		cn.ended = nil
+	err = c.greet(ctx, cn, false)
+	if err == nil && !settled.CompareAndSwap(false, true) {
+		err = cn.cause()
+	}
+	if err != nil {
 		cn.fail(err)
 		<-cn.dead
-		c.untrack(cn)
 		return nil, err
 	}
 	return cn, nil

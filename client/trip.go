@@ -40,6 +40,7 @@ type trip struct {
 	sourced   bool      // the source of a script was sent for its hash
 	limit     time.Time // for waiting; zero: not begun
 	doubt     error     // why the last reload of the map failed
+	astray    error     // why the node that a redirection named could not be reached
 }
 
 // outcome is what came of sending a command once.
@@ -211,20 +212,31 @@ func (t *trip) judgeFailure(ctx context.Context, o *outcome) (r Reply, again boo
 		return t.fail(o, maybe(o.err)), false
 	case ctx.Err() != nil:
 		return t.fail(o, ctx.Err()), false
-	case errors.Is(o.err, ErrClosed), errors.Is(o.err, errBacklog):
+	case errors.Is(o.err, ErrClosed):
 		return t.fail(o, o.err), false
-	case (errors.Is(o.err, errRetired) || errors.Is(o.err, errUnsent)) && t.misses < missesMax:
+	case errors.Is(o.err, errBacklog):
+		return t.backoff(ctx, o, o.err)
+	case t.missed(o):
 		t.misses++
 		t.forget()
 		return r, true
 	case t.core.opt.NoReconnect && o.node != nil:
 		return t.fail(o, join(ErrNoNode, o.err)), false
 	}
+	if t.to != nil {
+		t.astray = o.err
+	}
 	t.forget()
 	if t.core.fixed() {
 		return t.redial(ctx, o)
 	}
 	return t.reload(ctx, o, join(ErrNoNode, o.err))
+}
+
+// missed reports whether a connection had ended before anything was written, and another
+// is worth a try.
+func (t *trip) missed(o *outcome) bool {
+	return (errors.Is(o.err, errRetired) || errors.Is(o.err, errUnsent)) && !o.sent && t.misses < missesMax
 }
 
 // fixed reports whether there is one server and nobody to ask for another.
@@ -236,7 +248,7 @@ func (t *trip) redirect(ctx context.Context, o *outcome) (r Reply, again bool) {
 	to, ok := parseRedirect(v, o.node.addr)
 	switch {
 	case t.redirects == redirectsMax:
-		return t.fail(o, join(ErrMaxRedirects, v.Err())), false
+		return t.fail(o, join(ErrMaxRedirects, v.Err(), t.astray)), false
 	case !ok && t.core.fixed():
 		return t.fail(o, v.Err()), false
 	case !ok: // it names nobody: only the map can help
@@ -290,7 +302,7 @@ func (t *trip) reload(ctx context.Context, o *outcome, cause error) (r Reply, ag
 	return r, true
 }
 
-// backoff waits for a server that will soon be ready.
+// backoff waits for a server that will soon be ready, or for room on the way to it.
 func (t *trip) backoff(ctx context.Context, o *outcome, cause error) (r Reply, again bool) {
 	wait := min(backoffFirst<<min(t.waits, 10), backoffMax)
 	if t.waits == 0 && o.lane {
@@ -302,7 +314,7 @@ func (t *trip) backoff(ctx context.Context, o *outcome, cause error) (r Reply, a
 	if pause(waiting, wait) != nil {
 		return t.fail(o, join(ctx.Err(), cause)), false
 	}
-	if t.waits > 2 {
+	if t.waits > 2 && o.err == nil {
 		t.core.reloadSoon()
 	}
 	return r, true

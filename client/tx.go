@@ -32,7 +32,7 @@ func (t *Tx) Do(args ...any) {
 	err := q.encode(args)
 	switch {
 	case err != nil:
-		err = &Error{Command: "command", Slot: noSlot, Err: err}
+		err = explain(q, "", err)
 	case q.spec.flags&flagOwn != 0:
 		err = explain(q, "", ErrNotShared)
 	}

@@ -127,7 +127,7 @@ func (c *Cluster) learn(rc redis.Conn, addr string, err error) {
 		return
 	}
 	switch word := code(err); {
-	case word == "CLUSTERDOWN", word == "READONLY":
+	case word == "CLUSTERDOWN", word == "READONLY", word == "MOVED": // a MOVED that names nobody
 		c.refreshSoon()
 	case word == "" && rc.Err() != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
 		c.refreshSoon()

@@ -335,6 +335,24 @@ func TestConnectionErrorRefreshes(t *testing.T) {
 	})
 }
 
+// Only a new map can help when a MOVED names no node.
+func TestMovedThatNamesNobodyRefreshes(t *testing.T) {
+	f := newFake(t)
+	c := f.refreshed()
+	f.forget()
+	f.script("c:3", func(_ *fakeConn, args []string) string {
+		if args[0] == "GET" {
+			return "-MOVED 12182 ?:0\r\n"
+		}
+		return ""
+	})
+	conn := c.Get()
+	defer conn.Close()
+	_, err := conn.Do("GET", keyC)
+	wantError(t, err, "MOVED 12182 ?:0")
+	waitFor(t, "the map", func() bool { return f.loads() > 0 })
+}
+
 // TestStartupNodesAgain: when all known nodes are gone the first ones are asked again.
 func TestStartupNodesAgain(t *testing.T) {
 	f := newFake(t)

@@ -106,6 +106,9 @@ func bench(c *cobra.Command, f *benchFlags) error {
 	if err != nil {
 		return usage(err)
 	}
+	if err := checkWritable(f.json); err != nil {
+		return usage(fmt.Errorf("--json: %w", err))
+	}
 	result, err := loadgen.Run(c.Context(), o)
 	if err != nil {
 		return err
@@ -141,6 +144,19 @@ func writeJSON(w io.Writer, path string, result *loadgen.Result) error {
 		return err
 	}
 	return errors.Join(result.WriteJSON(file), file.Close())
+}
+
+// checkWritable sees before the load that its result can be written. What is in the file
+// stays until then.
+func checkWritable(path string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // usage marks an error as one of the command line, for which the exit code is 2.

@@ -11,21 +11,32 @@ type generator struct {
 	mix  Mix
 	keys keys
 	size Size
-	data []byte // what values are cut from
+	data []byte // what values are cut from; all workers share it
 }
 
 // newGenerator makes the generator of a worker; the same seed and worker give the same
 // commands, but for the keys of a sequential distribution, which all workers share.
-func newGenerator(o *Options, k keys, worker int) *generator {
-	g := &generator{rand: rand.New(rand.NewPCG(o.Seed, uint64(worker))), mix: o.Mix, keys: k, size: o.ValueSize}
-	const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
-	// Twice the largest size, so that values differ in where they begin.
-	g.data = make([]byte, max(2*o.ValueSize.Max, 1))
-	for i := range g.data {
-		g.data[i] = alphabet[g.rand.IntN(len(alphabet))]
-	}
-	return g
+func newGenerator(o *Options, k keys, data []byte, worker int) *generator {
+	return &generator{rand: rand.New(rand.NewPCG(o.Seed, uint64(worker))), mix: o.Mix, keys: k, size: o.ValueSize, data: data}
 }
+
+// startsMax is how many bytes more than the largest value there are to cut values from,
+// so that they differ in where they begin.
+const startsMax = 1 << 20
+
+// newData makes what values are cut from.
+func newData(o *Options) []byte {
+	const alphabet = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+	r := rand.New(rand.NewPCG(o.Seed, dataStream))
+	data := make([]byte, max(o.ValueSize.Max+min(o.ValueSize.Max, startsMax), 1))
+	for i := range data {
+		data[i] = alphabet[r.IntN(len(alphabet))]
+	}
+	return data
+}
+
+// dataStream is the number of no worker.
+const dataStream = 1 << 32
 
 // next chooses a command and appends its arguments.
 func (g *generator) next(args []any) (row int, _ []any) {

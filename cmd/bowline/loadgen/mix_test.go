@@ -76,7 +76,7 @@ func TestSizes(t *testing.T) {
 func TestCommandsFollowFromTheSeed(t *testing.T) {
 	o := &Options{Mix: mix(t, strings.Join(Commands(), ",")), Keys: 1000, ValueSize: Size{5, 50}, Seed: 7}
 	list := func(worker int) string {
-		g := newGenerator(o, uniform(o.Keys), worker)
+		g := newGenerator(o, uniform(o.Keys), newData(o), worker)
 		var b strings.Builder
 		for range 500 {
 			_, args := g.next(nil)

@@ -48,8 +48,12 @@ const (
 	PipelineMax = 10_000
 	// WorkersMax is the largest number of workers.
 	WorkersMax = 10_000
+	// ConnsMax is the largest number of connections to a node.
+	ConnsMax = 1000
 	// keysMax keeps key numbers within 32 bits.
 	keysMax = 1 << 31
+	// underWayMax bounds the bytes of the values that may be under way at a time.
+	underWayMax = 2 << 30
 )
 
 var (
@@ -72,6 +76,7 @@ func (o *Options) Check() error {
 		between("keys", o.Keys, keysMax),
 		between("pipeline", o.Pipeline, PipelineMax),
 		between("clients", o.Workers, WorkersMax),
+		between("conns", max(o.Client.ConnsPerNode, 1), ConnsMax),
 	} {
 		if err != nil {
 			return err
@@ -82,8 +87,22 @@ func (o *Options) Check() error {
 		return fmt.Errorf("rate %v: a number between 0 and 1e9 is needed", o.Rate)
 	case o.Duration < 0 || o.Requests < 0 || (o.Duration > 0) == (o.Requests > 0):
 		return errEnd
+	case o.underWay() > underWayMax:
+		return fmt.Errorf("values of %d bytes: up to %d MiB of them would be under way, and %d are allowed; take fewer clients or shorter batches",
+			o.ValueSize.Max, o.underWay()>>20, underWayMax>>20)
 	case o.Warmup < 0:
 		return fmt.Errorf("warmup %v: it can't be negative", o.Warmup)
 	}
 	return nil
+}
+
+// underWay is how many bytes of values all workers may send or get at a time.
+func (o *Options) underWay() int {
+	n := o.Workers * o.Pipeline * o.ValueSize.Max
+	for _, row := range o.Mix.rows {
+		if row.name == "mget" || row.name == "mset" {
+			return n * keysOfOne
+		}
+	}
+	return n
 }

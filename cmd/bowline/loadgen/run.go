@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,7 @@ const grace = 5 * time.Second
 type run struct {
 	o           *Options
 	client      *client.Client
+	data        []byte // of all values
 	pace        *pace
 	measureFrom time.Time
 	claimed     atomic.Int64 // measured commands that were taken by workers
@@ -46,17 +48,18 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	defer c.Close()
+	data := newData(&o)
 	if o.Fill {
-		if err := fill(ctx, c, &o); err != nil {
+		if err := fill(ctx, c, &o, data); err != nil {
 			return nil, fmt.Errorf("set the keys: %w", err)
 		}
 	}
-	return newRun(&o, c).all(ctx), nil
+	return newRun(&o, c, data).all(ctx), nil
 }
 
-func newRun(o *Options, c *client.Client) *run {
+func newRun(o *Options, c *client.Client, data []byte) *run {
 	start := time.Now()
-	return &run{o: o, client: c, pace: newPace(start, o.Rate, o.Pipeline), measureFrom: start.Add(o.Warmup)}
+	return &run{o: o, client: c, data: data, pace: newPace(start, o.Rate, o.Pipeline), measureFrom: start.Add(o.Warmup)}
 }
 
 // all runs the workers to their end.
@@ -87,6 +90,9 @@ func (r *run) all(ctx context.Context) *Result {
 	}
 	group.Wait()
 	end := time.Now()
+	if last := r.measureFrom.Add(r.o.Duration); r.o.Rate > 0 && ctx.Err() == nil && end.Before(last) {
+		end = last // nothing more was due
+	}
 	close(ended)
 	beside.Wait()
 	res := r.result(workers, end, before)
@@ -121,19 +127,33 @@ func (r *run) statsAfterWarmup(ended <-chan struct{}) client.Stats {
 	return r.client.Stats()
 }
 
-// fillBatch is how many keys are set together.
-const fillBatch = 500
+const (
+	// fillBatch is how many keys are set together at most.
+	fillBatch = 500
+	// fillBytes bounds the values that are set together.
+	fillBytes = 4 << 20
+)
+
+// errInterrupted is the end of the context before there was anything to measure.
+var errInterrupted = errors.New("interrupted")
 
 // fill sets every string key once.
-func fill(ctx context.Context, c *client.Client, o *Options) error {
-	g := newGenerator(o, &sequential{n: uint64(o.Keys)}, 0)
+func fill(ctx context.Context, c *client.Client, o *Options, data []byte) error {
+	g := newGenerator(o, &sequential{n: uint64(o.Keys)}, data, 0)
 	p := c.Pipeline()
+	bytes := 0
 	for i := range o.Keys {
-		p.Do("SET", g.key(stringKey), g.value())
-		if p.Len() == fillBatch || i == o.Keys-1 {
-			if _, err := p.Exec(ctx); err != nil {
-				return err
-			}
+		v := g.value()
+		p.Do("SET", g.key(stringKey), v)
+		bytes += len(v)
+		if p.Len() < fillBatch && bytes < fillBytes && i < o.Keys-1 {
+			continue
+		}
+		bytes = 0
+		if _, err := p.Exec(ctx); ctx.Err() != nil {
+			return fmt.Errorf("%w at key %d of %d", errInterrupted, i+1, o.Keys)
+		} else if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -259,6 +259,13 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		"rate -1: a number between 0 and 1e9 is needed":                func(o *Options) { o.Rate = -1 },
 		"exactly one of a duration and a number of requests is needed": func(o *Options) { o.Duration = 1 },
 		"warmup -1ns: it can't be negative":                            func(o *Options) { o.Warmup = -1 },
+		"conns 1001: a number between 1 and 1000 is needed":            func(o *Options) { o.Client.ConnsPerNode = 1001 },
+		"values of 67108864 bytes: up to 3200 MiB of them would be under way, and 2048 are allowed; take fewer clients or shorter batches": func(o *Options) {
+			o.Workers, o.ValueSize = 50, Size{1, 64 << 20}
+		},
+		"values of 536870912 bytes: up to 512000000000 MiB of them would be under way, and 2048 are allowed; take fewer clients or shorter batches": func(o *Options) {
+			o.Workers, o.Pipeline, o.ValueSize, o.Mix = WorkersMax, PipelineMax, Size{1, sizeMax}, mix(t, "mset")
+		},
 	} {
 		o := options(t, "127.0.0.1:1")
 		change(&o)
@@ -294,4 +301,65 @@ func TestJSONHasEverything(t *testing.T) {
 	if fmt.Sprint(back) != fmt.Sprint(*res) {
 		t.Errorf("wrote\n%+v\nread\n%+v", *res, back)
 	}
+}
+
+// Large values are set in batches of few, so that the memory it takes has a bound.
+func TestFillSetsFewLargeValuesTogether(t *testing.T) {
+	var most atomic.Int64
+	o := options(t, clienttest.Start(t).Addr())
+	o.Client.Dialer = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		nc, err := new(net.Dialer).DialContext(ctx, network, addr)
+		return &measured{nc, &most}, err
+	}
+	const size = 1 << 20
+	o.Fill, o.Keys, o.ValueSize, o.Requests = true, 40, Size{size, size}, 4
+	if res := mustRun(t, o); res.Total.Nulls != 0 {
+		t.Errorf("%d keys were not set", res.Total.Nulls)
+	}
+	if n := most.Load(); n < size || n > fillBytes+2*size {
+		t.Errorf("%d bytes were sent together", n)
+	}
+}
+
+// measured is a connection that notes its longest write.
+type measured struct {
+	net.Conn
+	most *atomic.Int64
+}
+
+func (m *measured) Write(b []byte) (int, error) {
+	if n := int64(len(b)); n > m.most.Load() {
+		m.most.Store(n)
+	}
+	return m.Conn.Write(b)
+}
+
+func TestInterruptedFillSaysSo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		defer close(hang)
+		f := &fake{answer: func(string) string { <-hang; return "" }}
+		o := options(t)
+		o.Client = f.options()
+		o.Fill, o.Keys = true, 100_000
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := Run(ctx, o); err == nil || err.Error() != "set the keys: interrupted at key 500 of 100000" {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// At a low rate the last command comes long before the end, which counts all the same.
+func TestRateIsThatOfTheWholeTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{answer: func(string) string { return "" }}
+		o := options(t)
+		o.Client = f.options()
+		o.Requests, o.Duration, o.Rate = 0, time.Second, 2
+		res := mustRun(t, o)
+		if res.Seconds != 1 || res.Total.Replies != 2 || res.Total.PerSecond != 2 || res.Unsent != 0 {
+			t.Errorf("%g seconds, %d unsent, %+v", res.Seconds, res.Unsent, res.Total)
+		}
+	})
 }

@@ -57,7 +57,7 @@ type worker struct {
 
 func newWorker(r *run, k keys, number int) *worker {
 	return &worker{
-		run: r, gen: newGenerator(r.o, k, number), batch: r.client.Pipeline(), tallies: make([]tally, len(r.o.Mix.rows)),
+		run: r, gen: newGenerator(r.o, k, r.data, number), batch: r.client.Pipeline(), tallies: make([]tally, len(r.o.Mix.rows)),
 	}
 }
 
