@@ -14,9 +14,11 @@ type loadMeter struct {
 	opened int64 // Instant.Mono at the start of the window
 	used   int64 // nanoseconds of processor time of the thread at that moment
 	window uint32
-	// busy is the share of the last window that was work, in percent. Other
-	// loops read it.
+	ran    uint64 // commands of the loop at that moment
+	// busy is the share of the last window that was work, in percent, and rate how
+	// many commands a second were run of late. Other loops read them.
 	busy atomic.Int32
+	rate atomic.Int64
 }
 
 const (
@@ -29,16 +31,17 @@ const (
 	busyGap = 25
 )
 
-// tick is called between two ticks; true when it has closed a window. used tells
-// the processor time of the thread.
-func (m *loadMeter) tick(mono int64, used func() int64) bool {
+// tick is called between two ticks; true when it has closed a window. ran counts
+// the loop's commands, and used tells the processor time of the thread.
+func (m *loadMeter) tick(mono int64, ran uint64, used func() int64) bool {
 	span := mono - m.opened
 	if span < int64(loadWindow) {
 		return false
 	}
 	now := used()
 	m.busy.Store(int32(100 * (now - m.used) / span))
-	m.opened, m.used = mono, now
+	m.rate.Store((3*m.rate.Load() + int64(ran-m.ran)*int64(time.Second)/span) / 4)
+	m.opened, m.used, m.ran = mono, now, ran
 	return true
 }
 
@@ -53,12 +56,16 @@ func threadTime() int64 {
 
 // balance runs between two ticks, once a window. A loop that is busy nearly all
 // the time gives half of its active connections to the least busy loop; a later
-// loop whose work the first one could do as well gives everything back.
+// loop whose work the first one could do as well, or whose [trial] has failed, gives
+// everything back.
 func (l *eventLoop) balance() {
 	loops := l.e.loops
 	busy := l.load.busy.Load()
+	back := l.e.trial.verdict(l)
 	switch {
 	case l.draining || len(loops) == 1:
+	case back != nil:
+		l.handOver(back, 1, 1)
 	case busy >= busyHigh:
 		target := loops[0]
 		for _, other := range loops {
@@ -66,12 +73,15 @@ func (l *eventLoop) balance() {
 				target = other
 			}
 		}
-		if gap := busy - target.load.busy.Load(); gap >= busyGap {
-			l.handOver(target, int(gap)/2, int(busy))
+		gap := busy - target.load.busy.Load()
+		if gap < busyGap || !target.serves.Load() && !l.e.trial.begin(l, target) {
+			break
 		}
+		l.handOver(target, int(gap)/2, int(busy))
 	case l.index > 0 && len(l.conns) > 0 && busy+loops[0].load.busy.Load() < busyJoin:
 		l.handOver(loops[0], 1, 1)
 	}
+	l.serves.Store(len(l.conns) > 0)
 	l.load.window++
 }
 

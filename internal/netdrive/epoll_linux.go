@@ -25,7 +25,8 @@ func New(o Options) Driver { return NewEpoll(o) }
 //	loop 1   conn conn                  ... until it is busy and hands some over
 //
 // Loops are packed, not spread: waking a second, half-idle thread costs more
-// than it brings as long as one keeps up. See [eventLoop.balance].
+// than it brings as long as one keeps up, or where there is no core for it. See
+// [eventLoop.balance] and [trial].
 type Epoll struct {
 	portable *Portable
 	loops    []*eventLoop
@@ -34,6 +35,7 @@ type Epoll struct {
 	startErr error
 	running  sync.WaitGroup // loops
 	opened   atomic.Bool    // loops is filled, and stays
+	trial    trial
 }
 
 // NewEpoll makes a driver that serves nothing yet.

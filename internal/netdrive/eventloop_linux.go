@@ -45,7 +45,9 @@ type eventLoop struct {
 	now   session.Instant
 	swept int64 // Instant.Mono of the last sweep
 	load  loadMeter
-	work  work
+	// serves: it had connections at the end of the last window.
+	serves atomic.Bool
+	work   work
 	// commandNanos is the time of this tick's commands.
 	commandNanos int64
 	ended        uint64 // commands that had run at the last end of a tick
@@ -155,7 +157,7 @@ func (l *eventLoop) run() {
 		l.commandNanos = 0
 		l.lookAtTimes()
 		l.waits.Store(len(l.held) > 0)
-		if l.load.tick(l.now.Mono, threadTime) {
+		if l.load.tick(l.now.Mono, l.ran(), threadTime) {
 			l.balance()
 		}
 	}

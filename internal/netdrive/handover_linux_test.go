@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestConnectionsMoveBetweenLoopsUnnoticed hands all connections to and fro while
@@ -62,8 +63,54 @@ func TestLoadMeterCountsShares(t *testing.T) {
 		busy       int32
 	}{{10 * ms, 5 * ms, false, 0}, {49 * ms, 20 * ms, false, 0}, {60 * ms, 30 * ms, true, 50}, {100 * ms, 70 * ms, false, 50}, {110 * ms, 80 * ms, true, 100}, {210 * ms, 80 * ms, true, 0}} {
 		used = step.used
-		if closed := m.tick(step.mono, tell); closed != step.closed || m.busy.Load() != step.busy {
+		if closed := m.tick(step.mono, 0, tell); closed != step.closed || m.busy.Load() != step.busy {
 			t.Errorf("at %d ms with %d ms used: closed %v, busy %d %%; want %v, %d %%", step.mono/ms, used/ms, closed, m.busy.Load(), step.closed, step.busy)
 		}
+	}
+}
+
+// TestALoopThatBringsNothingGivesBackWhatItGot, and the next has to wait, longer each
+// time.
+func TestALoopThatBringsNothingGivesBackWhatItGot(t *testing.T) {
+	e := &Epoll{}
+	for range 2 {
+		e.loops = append(e.loops, &eventLoop{e: e})
+	}
+	first, second := e.loops[0], e.loops[1]
+	at := func(d time.Duration, rates ...int64) {
+		for i, l := range e.loops {
+			l.now.Mono = int64(d)
+			l.load.rate.Store(rates[i])
+		}
+	}
+	now := time.Second
+	for _, wait := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second} {
+		at(now, 1000, 0)
+		if !e.trial.begin(first, second) || e.trial.begin(first, second) {
+			t.Fatal("there is not one trial at a time")
+		}
+		at(now+trialTime-1, 500, 500)
+		if e.trial.verdict(second) != nil {
+			t.Error("it is judged too soon")
+		}
+		now += trialTime
+		at(now, 550, 549)
+		if e.trial.verdict(first) != nil || e.trial.verdict(second) != first || e.trial.verdict(second) != nil {
+			t.Errorf("a loop that brings %d percent stays", 9)
+		}
+		at(now+wait-1, 1000, 0)
+		if e.trial.begin(first, second) {
+			t.Errorf("the next trial begins before %v", wait)
+		}
+		now += wait
+	}
+	at(now, 1000, 0)
+	e.trial.begin(first, second)
+	at(now+trialTime, 550, 550)
+	if e.trial.verdict(second) != nil {
+		t.Error("a loop that brings 10 percent has to go")
+	}
+	if !e.trial.begin(second, first) {
+		t.Error("after one that stays another one can't be tried at once")
 	}
 }
