@@ -70,11 +70,12 @@ func (l *DiskLog) Append(payload []byte) Sequence {
 		return s.Append(payload)
 	}
 	l.ring.mu.Lock()
-	defer l.ring.mu.Unlock()
-	if l.recovering {
-		return l.ring.last
+	seq := l.ring.last
+	if !l.recovering {
+		seq = l.ring.append(payload)
 	}
-	return l.ring.append(payload)
+	l.ring.mu.Unlock()
+	return seq
 }
 
 // Bytes is the size of all payloads that went to a stream; it only grows.
