@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -422,4 +423,26 @@ func TestHeaderOfASnapshot(t *testing.T) {
 	if got, err := parseCut("1 -"); err == nil {
 		t.Errorf("got %v", got)
 	}
+}
+
+// FuzzHeaderOfASnapshot reads what other programs may have put into the file: it is
+// refused, or is what is written again.
+func FuzzHeaderOfASnapshot(f *testing.F) {
+	f.Add("0 18446744073709551615", "1:000000000000feed:1,2:8000000000000000:7 1:0000000000000003:4")
+	f.Add("1 -", "1:2:3,1:2:3")
+	f.Add("", ",:")
+	f.Fuzz(func(t *testing.T, cutField, historyField string) {
+		if cut, err := parseCut(cutField); err == nil {
+			again, err := parseCut(cutText(cut))
+			if err != nil || !slices.Equal(again, cut) {
+				t.Errorf("%q is read as %v, and that as %v, %v", cutField, cut, again, err)
+			}
+		}
+		if histories, err := parseHistories(historyField); err == nil {
+			again, err := parseHistories(historiesText(histories))
+			if err != nil || !slices.EqualFunc(again, histories, slices.Equal[wal.History]) {
+				t.Errorf("%q is read as %v, and that as %v, %v", historyField, histories, again, err)
+			}
+		}
+	})
 }

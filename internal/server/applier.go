@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bowline-kv/bowline/internal/shard"
+	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/slot"
 )
 
@@ -60,7 +61,7 @@ func (w *Worker) applyNumbered(shardIndex int, seq shard.Sequence, payload []byt
 
 func sameStripe(slots []slot.ID) bool {
 	for _, id := range slots[1:] {
-		if shard.StripeOf(id) != shard.StripeOf(slots[0]) {
+		if store.StripeOf(id) != store.StripeOf(slots[0]) {
 			return false
 		}
 	}
@@ -77,9 +78,6 @@ func (a *Applier) execute(lane int, records []record) error {
 	return nil
 }
 
-// Wait returns when every record was executed, with the first error.
-func (a *Applier) Wait() error { return a.lanes.Wait() }
-
-// Close is Wait, and ends the goroutines that the applier has. It may be called
-// twice.
+// Close returns when every record was executed, with the first error, and ends the
+// goroutines that the applier has. It may be called twice.
 func (a *Applier) Close() error { return a.lanes.Close() }

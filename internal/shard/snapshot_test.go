@@ -78,6 +78,24 @@ func readFile(b []byte) (map[string]string, error) {
 	return f.keys, err
 }
 
+// fileOf writes a snapshot to its end, and closes it.
+func fileOf(t *testing.T, s *Snapshot) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := rdb.NewWriter(&out, s.Version())
+	for more := true; more; {
+		var err error
+		if more, err = s.Step(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.Close()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 // contentNow is what a file of this moment should hold.
 func contentNow(tx *Tx) map[string]string {
 	all := map[string]string{}
@@ -398,19 +416,8 @@ func TestPairsAreWholeInASnapshot(t *testing.T) {
 	defer close(stop)
 	for range 20 {
 		s := sp.BeginSnapshot(SnapshotOptions{})
-		var out bytes.Buffer
-		w := rdb.NewWriter(&out, s.Version())
-		for more := true; more; {
-			var err error
-			if more, err = s.Step(w); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s.Close()
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		got, err := readFile(out.Bytes())
+		content := fileOf(t, s)
+		got, err := readFile(content)
 		if err != nil || len(got) != 2*pairs {
 			t.Fatalf("%d keys, %v", len(got), err)
 		}

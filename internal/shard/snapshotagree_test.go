@@ -157,20 +157,9 @@ func TestCollectionsAgreeInASnapshot(t *testing.T) {
 	for range 10 {
 		s := sp.BeginSnapshot(SnapshotOptions{})
 		s.stepBytes = 2000
-		var out bytes.Buffer
-		w := rdb.NewWriter(&out, s.Version())
-		for more := true; more; {
-			var err error
-			if more, err = s.Step(w); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s.Close()
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		content := fileOf(t, s)
 		f := &trioFile{}
-		if err := rdb.Read(bytes.NewReader(out.Bytes()), f, rdb.Options{}); err != nil || f.keys != 3 {
+		if err := rdb.Read(bytes.NewReader(content), f, rdb.Options{}); err != nil || f.keys != 3 {
 			t.Fatalf("%d keys, %v", f.keys, err)
 		}
 		for i := range trioSize {

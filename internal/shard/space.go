@@ -14,9 +14,6 @@ const Stripes = store.Stripes
 
 func stripeOf(s slot.ID) int { return store.StripeOf(s) }
 
-// StripeOf is the number of the stripe that a slot's keys are in.
-func StripeOf(s slot.ID) int { return stripeOf(s) }
-
 // Options says how a space is laid out.
 type Options struct {
 	// Shards is the number of shards, at least 1. More than one is for nodes with
