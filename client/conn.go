@@ -235,5 +235,15 @@ func (c *conn) drain(err error) {
 	c.mu.Unlock()
 }
 
+// dropped is why the connection ended, nil when it has not or the client ended it.
+func (c *conn) dropped() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if errors.Is(c.err, errRetired) || errors.Is(c.err, ErrClosed) {
+		return nil
+	}
+	return c.err
+}
+
 // usable may be wrong a moment later; send is not.
 func (c *conn) usable() bool { return !c.gone.Load() }

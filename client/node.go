@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,7 +41,6 @@ type lanePlace struct {
 
 	mu     sync.Mutex
 	flight *dialing // a dial under way
-	drop   error    // with NoReconnect: why the connection is gone
 }
 
 // dialing is a dial that several callers may wait for.
@@ -113,8 +111,10 @@ func (l *lane) open(p *lanePlace) (*dialing, error) {
 	if c != nil && c.usable() {
 		return &dialing{done: closedChan, conn: c}, nil
 	}
-	if p.drop != nil {
-		return nil, p.drop
+	if c != nil && l.node.core.opt.NoReconnect {
+		if err := c.dropped(); err != nil {
+			return nil, err
+		}
 	}
 	d := &dialing{done: make(chan struct{})}
 	p.flight = d
@@ -147,22 +147,15 @@ func (l *lane) dial(p *lanePlace, d *dialing) {
 	if n.isRetired() {
 		d.conn.drain(errRetired)
 	}
-	n.core.spawn(func() { l.watch(p, d.conn) })
+	n.core.spawn(func() { l.watch(d.conn) })
 }
 
 // watch waits for the end of a connection and says so.
-func (l *lane) watch(p *lanePlace, c *conn) {
+func (l *lane) watch(c *conn) {
 	<-c.dead
-	c.mu.Lock()
-	err := c.err
-	c.mu.Unlock()
-	if errors.Is(err, errRetired) || errors.Is(err, ErrClosed) {
+	err := c.dropped()
+	if err == nil {
 		return
-	}
-	if l.node.core.opt.NoReconnect {
-		p.mu.Lock()
-		p.drop = err
-		p.mu.Unlock()
 	}
 	l.node.core.tell(Event{Kind: EventDrop, Addr: l.node.addr, Slot: noSlot, Err: err})
 	l.node.core.reloadSoon()

@@ -120,6 +120,7 @@ func TestCutBeforeTheReply(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	wantText(t, c, "1", "n")
+	waitFor(t, "the drop to be counted", func() bool { return c.Stats().Drops > 0 })
 	if s := c.Stats(); s.Drops != 1 || s.Dials <= before.Dials {
 		t.Errorf("one connection was to be cut off: %+v", s)
 	}
