@@ -2,14 +2,12 @@ package client
 
 import (
 	"context"
-	"sync"
 	"time"
 )
 
 // batch is several commands on their way together. All that go to a node are written
 // once and read once, to all nodes at the same time. Commands that were redirected, or
-// could not be sent, go on alone afterwards: those of a slot one after the other, so
-// that they keep their order.
+// could not be sent, go on afterwards, those of a slot in their order: see straggler.go.
 //
 //	items    0: GET   1: MGET          2: SET
 //	         |        |--------|       |
@@ -284,81 +282,5 @@ func (b *batch) collect(ctx context.Context, v *convoy) {
 	}
 	if gaveUp != nil {
 		v.flight = nil
-	}
-}
-
-// stragglers are the calls that have no good reply after the first attempt, by slot.
-type stragglers struct {
-	bySlot map[int][]straggler
-	slots  []int // in the order of their first call
-
-	unknown map[int]bool // by call: a script that the node turned out not to know
-	ran     map[int]int  // with unknown: the last other call of each slot
-}
-
-type straggler struct {
-	at int // in the batch
-	o  outcome
-}
-
-func (s *stragglers) add(slot, at int, o outcome) {
-	if s.bySlot == nil {
-		s.bySlot = map[int][]straggler{}
-	}
-	if s.bySlot[slot] == nil {
-		s.slots = append(s.slots, slot)
-	}
-	s.bySlot[slot] = append(s.bySlot[slot], straggler{at, o})
-	if o.err == nil && code(&o.reply.v) == "NOSCRIPT" {
-		if s.unknown == nil {
-			s.unknown = map[int]bool{}
-		}
-		s.unknown[at] = true
-	}
-}
-
-// stragglersAtOnce is how many slots of a batch are seen to at the same time.
-const stragglersAtOnce = 16
-
-// finish brings the stragglers home.
-func (b *batch) finish(ctx context.Context, rest *stragglers) {
-	if len(rest.slots) == 0 {
-		return
-	}
-	if rest.unknown != nil {
-		rest.ran = map[int]int{}
-		for i, q := range b.calls {
-			if !rest.unknown[i] {
-				rest.ran[q.slot] = i
-			}
-		}
-	}
-	b.limit = time.Now().Add(b.client.core.opt.RetryTimeout)
-	switch len(rest.slots) {
-	case 1:
-		b.finishSlot(ctx, rest.bySlot[rest.slots[0]])
-	default:
-		b.finishSlots(ctx, rest)
-	}
-}
-
-func (b *batch) finishSlots(ctx context.Context, rest *stragglers) {
-	var group sync.WaitGroup
-	turns := make(chan struct{}, stragglersAtOnce)
-	for _, at := range rest.slots {
-		turns <- struct{}{}
-		group.Go(func() {
-			b.finishSlot(ctx, rest.bySlot[at])
-			<-turns
-		})
-	}
-	group.Wait()
-}
-
-func (b *batch) finishSlot(ctx context.Context, list []straggler) {
-	for _, s := range list {
-		q := b.calls[s.at]
-		t := trip{core: b.client.core, q: q, route: b.client.route, limit: b.limit, overtaken: s.at < b.rest.ran[q.slot]}
-		b.replies[s.at] = t.from(ctx, s.o)
 	}
 }

@@ -65,6 +65,16 @@ func (q *call) name() string {
 
 func (q *call) readonly() bool { return q.parts == nil && q.spec.flags&flagReadonly != 0 }
 
+// oneKey reports whether the request has no second key.
+func (q *call) oneKey() bool {
+	n := 0
+	q.spec.keyPositions(q.args(), func(int) bool {
+		n++
+		return n < 2
+	})
+	return n < 2
+}
+
 // blocks reports whether the server may let the request wait.
 func (q *call) blocks() bool {
 	if q.parts != nil || q.spec.flags&flagBlocking == 0 {

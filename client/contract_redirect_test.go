@@ -449,6 +449,19 @@ func TestContract12ErrorsSayWhatWasSentWhere(t *testing.T) {
 	if want := "LPUSH at a:1 (slot 5061): WRONGTYPE"; !strings.HasPrefix(fmt.Sprint(err), want) {
 		t.Errorf("%q does not begin with %q", err, want)
 	}
+	tx := c.Tx()
+	tx.Do("GET", keyA)
+	tx.Do("GET", keyA)
+	f.node("a:1").script(withMap(map3, func(r *request) string {
+		if r.is("EXEC") {
+			r.conn.multi = nil
+			return "*2\r\n_\r\n-WRONGTYPE x\r\n"
+		}
+		return pass
+	}))
+	if _, err := tx.Exec(t.Context()); fmt.Sprint(err) != "GET at a:1 (slot 5061): WRONGTYPE x" {
+		t.Errorf("of a transaction: %v", err)
+	}
 	if _, err := c.Do(t.Context(), "GET", keyB).Text(); err != ErrNil {
 		t.Errorf("a key that is not there gave %v", err)
 	}

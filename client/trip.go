@@ -38,9 +38,13 @@ type trip struct {
 	reread    bool      // with RetryReads: it was sent a second time
 	overtaken bool      // of a pipeline: later commands of its slot may have run
 	sourced   bool      // the source of a script was sent for its hash
+	waited    bool      // of a pipeline: since its TRYAGAIN an earlier command waited
 	limit     time.Time // for waiting; zero: not begun
 	doubt     error     // why the last reload of the map failed
 	astray    error     // why the node that a redirection named could not be reached
+
+	home *node // where it was executed
+	lane bool  // with home, as in outcome
 }
 
 // outcome is what came of sending a command once.
@@ -59,6 +63,7 @@ func (t *trip) run(ctx context.Context) Reply { return t.from(ctx, t.send(ctx)) 
 func (t *trip) from(ctx context.Context, o outcome) Reply {
 	for {
 		if o.err == nil && !o.reply.v.IsError() {
+			t.home, t.lane = o.node, o.lane
 			return o.reply
 		}
 		r, again := t.judge(ctx, &o)
@@ -95,12 +100,7 @@ func (t *trip) send(ctx context.Context) outcome {
 	if o.err = cn.send(f, t.asking, t.q); o.err != nil {
 		return o
 	}
-	if o.err = cn.await(ctx, f); o.err != nil {
-		o.sent = true
-		return o
-	}
-	o.take(cn, t.q, f)
-	t.core.flight.release(f)
+	o.arrive(ctx, cn, t.q, f)
 	return o
 }
 
@@ -118,14 +118,18 @@ func (t *trip) sendAlone(ctx context.Context, o *outcome) {
 		o.node.giveBack(cn, o.lane, false)
 		return
 	}
+	o.arrive(ctx, cn, t.q, f)
+	o.node.giveBack(cn, o.lane, o.err == nil)
+}
+
+// arrive waits for the end of a flight.
+func (o *outcome) arrive(ctx context.Context, cn *conn, q *call, f *flight) {
 	if o.err = cn.await(ctx, f); o.err != nil {
 		o.sent = true
-		o.node.giveBack(cn, o.lane, false)
 		return
 	}
-	o.take(cn, t.q, f)
-	o.node.giveBack(cn, o.lane, o.err == nil)
-	t.core.flight.release(f)
+	o.take(cn, q, f)
+	o.node.core.flight.release(f)
 }
 
 // flightFor gives the flight for a call's replies.
@@ -169,9 +173,13 @@ func (t *trip) judge(ctx context.Context, o *outcome) (r Reply, again bool) {
 		return t.redirect(ctx, o)
 	case "TRYAGAIN":
 		t.core.tell(Event{Kind: EventTryAgain, Addr: o.node.addr, Slot: t.q.slot})
-		if t.tryAgains < tryAgainMax {
+		if t.tryAgains < tryAgainMax || t.waited {
 			wait := tryAgainFirst << t.tryAgains
-			t.tryAgains++
+			if t.waited {
+				wait, t.waited = 0, false
+			} else {
+				t.tryAgains++
+			}
 			if !o.lane {
 				t.to = o.node // with ASKING again, when it was sent with it
 			}

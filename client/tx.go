@@ -70,16 +70,20 @@ func (t *Tx) Exec(ctx context.Context) ([]Reply, error) {
 		return nil, err
 	}
 	var r Reply
+	addr := ""
 	if t.conn != nil {
-		r = t.conn.do(ctx, q)
+		r, addr = t.conn.do(ctx, q), t.conn.node.addr
 	} else {
 		trip := trip{core: t.client.core, q: q}
 		if err := ctx.Err(); err != nil {
 			return nil, explain(q, "", err)
 		}
 		r = trip.run(ctx)
+		if trip.home != nil {
+			addr = trip.home.addr
+		}
 	}
-	return q.results(r)
+	return q.results(addr, r)
 }
 
 // settle finds the slot of a transaction.
@@ -102,21 +106,21 @@ func (t *Tx) settle(q *call) error {
 	return nil
 }
 
-// results splits the reply of EXEC.
-func (q *call) results(r Reply) ([]Reply, error) {
+// results splits the reply of EXEC, given by the node at addr.
+func (q *call) results(addr string, r Reply) ([]Reply, error) {
 	switch {
 	case r.err != nil:
 		return nil, r.err
 	case r.v.IsNull():
-		return nil, explain(q, "", ErrAborted)
+		return nil, explain(q, addr, ErrAborted)
 	case len(r.v.Elems) != len(q.parts):
-		return nil, explain(q, "", fmt.Errorf("EXEC answered %d replies to %d commands", len(r.v.Elems), len(q.parts)))
+		return nil, explain(q, addr, fmt.Errorf("EXEC answered %d replies to %d commands", len(r.v.Elems), len(q.parts)))
 	}
 	out := make([]Reply, len(q.parts))
 	for i := range out {
 		out[i] = elem(&r.v.Elems[i])
 		if out[i].err != nil {
-			out[i].err = explain(q.parts[i], "", out[i].err)
+			out[i].err = explain(q.parts[i], addr, out[i].err)
 		}
 	}
 	return out, firstError(out)
