@@ -17,6 +17,11 @@ type call struct {
 	spec  *spec
 	slot  int // noSlot without keys
 
+	// elems is room for the elements of a reply made of several. With lends the caller
+	// has done with the reply before release, else it is not used.
+	elems []resp.Value
+	lends bool
+
 	// parts are the commands of a transaction, which goes between MULTI and EXEC.
 	parts []*call
 
@@ -103,13 +108,14 @@ const wireKeepMax = 64 << 10
 func newCall() *call { return callPool.Get().(*call) }
 
 func (q *call) release() {
-	if cap(q.wire) > wireKeepMax || cap(q.spans) > wireKeepMax/16 {
+	if cap(q.wire) > wireKeepMax || cap(q.spans) > wireKeepMax/16 || cap(q.elems) > splitKeysKeepMax {
 		return
 	}
 	for _, p := range q.parts {
 		p.release()
 	}
-	*q = call{wire: q.wire[:0], spans: q.spans[:0]}
+	clear(q.elems)
+	*q = call{wire: q.wire[:0], spans: q.spans[:0], elems: q.elems[:0]}
 	callPool.Put(q)
 }
 

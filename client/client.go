@@ -97,6 +97,17 @@ func (c *Client) send(ctx context.Context, rest []any, first ...any) Reply {
 	return r
 }
 
+// pointers sends a command whose reply is strings and nulls.
+func (c *Client) pointers(ctx context.Context, rest []any, first ...any) ([]*string, error) {
+	q := newCall()
+	defer q.release()
+	q.lends = true
+	if err := q.encode(first, rest...); err != nil {
+		return nil, explain(q, "", err)
+	}
+	return c.do(ctx, q).Pointers()
+}
+
 func (c *Client) do(ctx context.Context, q *call) Reply {
 	if err := ctx.Err(); err != nil {
 		return Reply{err: explain(q, "", err)}

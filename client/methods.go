@@ -206,7 +206,7 @@ func (c *Client) GeoDist(ctx context.Context, key string, member1 string, member
 
 // GeoHash sends GEOHASH: gives members' places as geohash strings.
 func (c *Client) GeoHash(ctx context.Context, key string, members ...any) ([]*string, error) {
-	return c.send(ctx, members, "GEOHASH", key).Pointers()
+	return c.pointers(ctx, members, "GEOHASH", key)
 }
 
 // GeoPos sends GEOPOS: gives members' coordinates.
@@ -311,12 +311,12 @@ func (c *Client) HGetAll(ctx context.Context, key string) (map[string]string, er
 
 // HGetDel sends HGETDEL: reads fields of a hash and deletes them.
 func (c *Client) HGetDel(ctx context.Context, key string, rest ...any) ([]*string, error) {
-	return c.send(ctx, rest, "HGETDEL", key).Pointers()
+	return c.pointers(ctx, rest, "HGETDEL", key)
 }
 
 // HGetEx sends HGETEX: reads fields of a hash and changes when they end.
 func (c *Client) HGetEx(ctx context.Context, key string, rest ...any) ([]*string, error) {
-	return c.send(ctx, rest, "HGETEX", key).Pointers()
+	return c.pointers(ctx, rest, "HGETEX", key)
 }
 
 // HIncrBy sends HINCRBY: adds to an integer in a field.
@@ -341,7 +341,7 @@ func (c *Client) HLen(ctx context.Context, key string) (int64, error) {
 
 // HMGet sends HMGET: reads several fields of a hash.
 func (c *Client) HMGet(ctx context.Context, key string, fields ...any) ([]*string, error) {
-	return c.send(ctx, fields, "HMGET", key).Pointers()
+	return c.pointers(ctx, fields, "HMGET", key)
 }
 
 // HMSet sends HMSET: writes several fields of a hash.
@@ -521,7 +521,7 @@ func (c *Client) LTrim(ctx context.Context, key string, start int64, stop int64)
 
 // MGet sends MGET: reads several strings.
 func (c *Client) MGet(ctx context.Context, keys ...string) ([]*string, error) {
-	return c.send(ctx, nil, "MGET", keys).Pointers()
+	return c.pointers(ctx, nil, "MGET", keys)
 }
 
 // Migrate sends MIGRATE: moves keys to another server.
@@ -766,7 +766,7 @@ func (c *Client) Sort(ctx context.Context, key string, rest ...any) Reply {
 
 // SortRO sends SORT_RO: sorts a collection.
 func (c *Client) SortRO(ctx context.Context, key string, rest ...any) ([]*string, error) {
-	return c.send(ctx, rest, "SORT_RO", key).Pointers()
+	return c.pointers(ctx, rest, "SORT_RO", key)
 }
 
 // SPop sends SPOP: takes members out of a set at random.

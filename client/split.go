@@ -160,7 +160,13 @@ func (s *split) merge(q *call, replies []Reply) Reply {
 }
 
 func (s *split) mergeValues(q *call, replies []Reply) Reply {
-	out := resp.Value{Kind: resp.KindArray, Elems: make([]resp.Value, len(s.at))}
+	out := resp.Value{Kind: resp.KindArray, Elems: q.elems[:0]}
+	if !q.lends || cap(out.Elems) < len(s.at) {
+		out.Elems = make([]resp.Value, len(s.at))
+	}
+	if out.Elems = out.Elems[:len(s.at)]; q.lends {
+		q.elems = out.Elems
+	}
 	for i := range replies {
 		r := &replies[i]
 		if len(r.v.Elems) != s.parts[i].n {

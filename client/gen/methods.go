@@ -110,11 +110,16 @@ func goName(name string) string {
 	return out
 }
 
-// returns are the result types by kind, and the method of Reply that makes each.
-var returns = map[string][2]string{
-	"ok": {"error", ".ok()"}, "reply": {"Reply", ""}, "int": {"(int64, error)", ".Int()"}, "bool": {"(bool, error)", ".Bool()"},
-	"text": {"(string, error)", ".Text()"}, "float": {"(float64, error)", ".Float()"}, "texts": {"([]string, error)", ".Texts()"},
-	"ptrs": {"([]*string, error)", ".Pointers()"}, "ints": {"([]int64, error)", ".Ints()"}, "map": {"(map[string]string, error)", ".Map()"},
+// form is how a method comes to its result: its type, the function that sends, and what
+// makes the result of the function's.
+type form struct{ result, send, read string }
+
+var forms = map[string]form{
+	"ok": {"error", "send", ".ok()"}, "reply": {"Reply", "send", ""},
+	"int": {"(int64, error)", "send", ".Int()"}, "bool": {"(bool, error)", "send", ".Bool()"},
+	"text": {"(string, error)", "send", ".Text()"}, "float": {"(float64, error)", "send", ".Float()"},
+	"texts": {"([]string, error)", "send", ".Texts()"}, "ints": {"([]int64, error)", "send", ".Ints()"},
+	"map": {"(map[string]string, error)", "send", ".Map()"}, "ptrs": {"([]*string, error)", "pointers", ""},
 }
 
 // emitMethods renders the typed methods.
@@ -131,7 +136,7 @@ func emitMethods(table []row) ([]byte, error) {
 		if row == nil {
 			return nil, fmt.Errorf("results.go names %s, which is no command", r.command)
 		}
-		if _, ok := returns[r.kind]; !ok {
+		if _, ok := forms[r.kind]; !ok {
 			return nil, fmt.Errorf("%s: no kind of result %q", r.command, r.kind)
 		}
 		emitMethod(&b, &r, row)
@@ -143,7 +148,7 @@ func emitMethod(b *bytes.Buffer, r *result, row *row) {
 	list := params(row.Arguments)
 	command := strings.ToUpper(strings.ReplaceAll(row.Name, "|", " "))
 	fmt.Fprintf(b, "// %s sends %s: %s.\n", r.method, command, lowerFirst(row.Summary))
-	fmt.Fprintf(b, "func (c *Client) %s(ctx context.Context%s) %s {\n", r.method, signature(list), returns[r.kind][0])
+	fmt.Fprintf(b, "func (c *Client) %s(ctx context.Context%s) %s {\n", r.method, signature(list), forms[r.kind].result)
 	var words []string
 	for word := range strings.SplitSeq(command, " ") {
 		words = append(words, fmt.Sprintf("%q", word))
@@ -159,7 +164,7 @@ func emitMethod(b *bytes.Buffer, r *result, row *row) {
 			words = append(words, p.name)
 		}
 	}
-	fmt.Fprintf(b, "return c.send(ctx, %s, %s)%s\n}\n\n", rest, strings.Join(words, ", "), returns[r.kind][1])
+	fmt.Fprintf(b, "return c.%s(ctx, %s, %s)%s\n}\n\n", forms[r.kind].send, rest, strings.Join(words, ", "), forms[r.kind].read)
 }
 
 func signature(list []param) string {
