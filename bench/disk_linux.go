@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/bowline-kv/bowline/internal/histogram"
 )
 
 // with gives a program more arguments.
@@ -190,7 +192,7 @@ func (b *bench) tailOf(ctx context.Context, p program) (float64, error) {
 		return 0, err
 	}
 	defer l.close()
-	var quiet, during histogram
+	var quiet, during histogram.Histogram
 	commands, err := trafficOf.many(l, b.plan.slice/8) // shorter than a snapshot takes
 	if err != nil {
 		return 0, err
@@ -210,7 +212,7 @@ func (b *bench) tailOf(ctx context.Context, p program) (float64, error) {
 				return 0, fmt.Errorf("BGSAVE: %q, %w", v.Str, err)
 			}
 		}
-		var h histogram
+		var h histogram.Histogram
 		if _, err := trafficOf.slice(l, loadOrder{Commands: commands, Seed: seed, Order: orderRandom}, &h); err != nil {
 			return 0, err
 		}
@@ -218,7 +220,7 @@ func (b *bench) tailOf(ctx context.Context, p program) (float64, error) {
 			return 0, err
 		}
 		if saving { // from its begin to its end
-			during.merge(h.export())
+			during.Merge(&h)
 			n++
 		}
 	}
@@ -236,7 +238,7 @@ func saves(s *server) (bool, error) {
 
 // many warms a server up, and gives how many commands take about a time.
 func (r trafficRow) many(l *loader, d time.Duration) (int64, error) {
-	var unused histogram
+	var unused histogram.Histogram
 	s, err := r.slice(l, loadOrder{Commands: 20_000, Order: orderRandom}, &unused)
 	if err != nil {
 		return 0, err

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bowline-kv/bowline/internal/histogram"
 )
 
 // loadMain is the whole life of a load process.
@@ -54,7 +56,7 @@ type load struct {
 	numbers numbers
 	left    int64 // commands of the slice that are not yet sent
 	busy    int   // connections that wait for replies
-	latency histogram
+	latency histogram.Histogram
 }
 
 // loadConn is one connection.
@@ -121,7 +123,7 @@ func (l *load) slice(o loadOrder) loadResult {
 		state: o.Seed, keys: uint64(l.spec.Keys), order: o.Order,
 		expiry: uint64(l.spec.Expiry), expirySpread: uint64(l.spec.ExpirySpread),
 	}
-	l.left, l.latency = o.Commands, histogram{}
+	l.left, l.latency = o.Commands, histogram.Histogram{}
 	for _, c := range l.conns {
 		c.replies = counter{}
 	}
@@ -131,7 +133,7 @@ func (l *load) slice(o loadOrder) loadResult {
 		Commands:     o.Commands,
 		ElapsedNanos: int64(time.Since(began)),
 		CPUNanos:     int64(ownCPU() - cpu),
-		Latency:      l.latency.export(),
+		Latency:      l.latency,
 	}
 	for _, c := range l.conns {
 		r.Nulls += c.replies.nulls
@@ -201,7 +203,7 @@ func (l *load) handle(ev *unix.EpollEvent) error {
 		return nil
 	}
 	now := time.Now()
-	l.latency.add(now.Sub(c.sent))
+	l.latency.Add(now.Sub(c.sent))
 	l.busy--
 	return l.send(i, now)
 }

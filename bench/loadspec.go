@@ -1,5 +1,7 @@
 package main
 
+import "github.com/bowline-kv/bowline/internal/histogram"
+
 // loadSpec is what a load process is started with: one line of JSON on its
 // standard input, with [loadOrder] lines after it. It answers each order with
 // one line of [loadResult], and ends with its input.
@@ -25,12 +27,12 @@ type loadOrder struct {
 
 // loadResult tells of one slice.
 type loadResult struct {
-	Commands     int64       `json:"commands"`
-	ElapsedNanos int64       `json:"elapsed_ns"`
-	CPUNanos     int64       `json:"cpu_ns"`
-	Nulls        int64       `json:"nulls"`
-	Errors       int64       `json:"errors"`
-	FirstError   string      `json:"first_error,omitempty"`
-	Latency      [][2]uint64 `json:"latency"` // of pipelines, see histogram.export
-	Failure      string      `json:"failure,omitempty"`
+	Commands     int64               `json:"commands"`
+	ElapsedNanos int64               `json:"elapsed_ns"`
+	CPUNanos     int64               `json:"cpu_ns"`
+	Nulls        int64               `json:"nulls"`
+	Errors       int64               `json:"errors"`
+	FirstError   string              `json:"first_error,omitempty"`
+	Latency      histogram.Histogram `json:"latency"` // of pipelines
+	Failure      string              `json:"failure,omitempty"`
 }

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/bowline-kv/bowline/internal/histogram"
 	"github.com/bowline-kv/bowline/resp"
 )
 
@@ -62,7 +63,7 @@ type meter struct {
 	period  time.Duration
 	stop    atomic.Bool
 
-	latency histogram
+	latency histogram.Histogram
 	max     time.Duration
 	maxAt   time.Duration
 }
@@ -96,7 +97,7 @@ func newMeter(spec meterSpec) (*meter, error) {
 func (m *meter) measure() meterResult {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m.latency, m.max, m.maxAt, m.replies = histogram{}, 0, 0, counter{}
+	m.latency, m.max, m.maxAt, m.replies = histogram.Histogram{}, 0, 0, counter{}
 	began := time.Now()
 	for !m.stop.Load() {
 		sent := time.Now()
@@ -104,7 +105,7 @@ func (m *meter) measure() meterResult {
 			return meterResult{Failure: err.Error()}
 		}
 		took := time.Since(sent)
-		m.latency.add(took)
+		m.latency.Add(took)
 		if took > m.max {
 			m.max, m.maxAt = took, sent.Sub(began)
 		}
@@ -116,7 +117,7 @@ func (m *meter) measure() meterResult {
 	if m.replies.errors > 0 {
 		return meterResult{Failure: "a GET was answered with: " + m.replies.firstErr}
 	}
-	return meterResult{Latency: m.latency.export(), MaxNanos: int64(m.max), MaxAtNanos: int64(m.maxAt)}
+	return meterResult{Latency: m.latency, MaxNanos: int64(m.max), MaxAtNanos: int64(m.maxAt)}
 }
 
 // get sends one GET and waits for its reply, whatever it is.

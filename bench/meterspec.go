@@ -1,6 +1,10 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/bowline-kv/bowline/internal/histogram"
+)
 
 // meterArgument makes this binary a meter process.
 const meterArgument = "meter"
@@ -22,16 +26,10 @@ type meterOrder struct {
 
 // meterResult tells of one measurement.
 type meterResult struct {
-	Latency    [][2]uint64 `json:"latency"` // see histogram.export
-	MaxNanos   int64       `json:"max_ns"`
-	MaxAtNanos int64       `json:"max_at_ns"` // when it was sent, from the begin
-	Failure    string      `json:"failure,omitempty"`
-}
-
-func (r meterResult) histogram() *histogram {
-	h := &histogram{}
-	h.merge(r.Latency)
-	return h
+	Latency    histogram.Histogram `json:"latency"`
+	MaxNanos   int64               `json:"max_ns"`
+	MaxAtNanos int64               `json:"max_at_ns"` // when it was sent, from the begin
+	Failure    string              `json:"failure,omitempty"`
 }
 
 // meterPeriod leaves the cores of a small machine to the server and to what is

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/bowline-kv/bowline/internal/histogram"
 )
 
 // report is everything that was measured; --json writes it as it is.
@@ -31,9 +33,9 @@ type percentiles struct {
 	P999 float64 `json:"p999"`
 }
 
-func percentilesOf(h *histogram) percentiles {
-	at := func(q float64) float64 { return float64(h.percentile(q)) / 1e3 }
-	return percentiles{P50: at(0.5), P99: at(0.99), P999: at(0.999)}
+func percentilesOf(h *histogram.Histogram) percentiles {
+	at := func(percent float64) float64 { return float64(h.Percentile(percent)) / 1e3 }
+	return percentiles{P50: at(50), P99: at(99), P999: at(99.9)}
 }
 
 // trafficResult is a measured row about speed.
@@ -94,7 +96,7 @@ func newState(row, unit string, redis, bowline *float64, t *target) stateResult 
 }
 
 // resultOf sums up the slices of a row.
-func resultOf(row trafficRow, pairs []pair, redis, bowline *histogram) trafficResult {
+func resultOf(row trafficRow, pairs []pair, redis, bowline *histogram.Histogram) trafficResult {
 	find := func(m measure) *target {
 		return findProfileTarget(row.profile, m, row.workload.name, row.pipeline, row.valueBytes)
 	}

@@ -44,11 +44,10 @@ type stallRound struct {
 }
 
 func newStallRound(idle, during meterResult) stallRound {
-	h := during.histogram()
-	p := percentilesOf(h)
+	p := percentilesOf(&during.Latency)
 	return stallRound{
 		Idle: float64(idle.MaxNanos) / 1e3, P50: p.P50, P999: p.P999,
-		Max: float64(during.MaxNanos) / 1e3, MaxAt: float64(during.MaxAtNanos) / 1e3, GETs: h.total,
+		Max: float64(during.MaxNanos) / 1e3, MaxAt: float64(during.MaxAtNanos) / 1e3, GETs: during.Latency.Count(),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/bowline-kv/bowline/internal/histogram"
 	"github.com/bowline-kv/bowline/slot"
 )
 
@@ -62,13 +63,13 @@ func TestANoisyMachineProvesNothing(t *testing.T) {
 }
 
 func TestARoundIsInMicroseconds(t *testing.T) {
-	var h histogram
+	var h histogram.Histogram
 	for range 999 {
-		h.add(20 * time.Microsecond)
+		h.Add(20 * time.Microsecond)
 	}
-	h.add(3 * time.Millisecond)
-	got := newStallRound(meterResult{MaxNanos: 150_000}, meterResult{Latency: h.export(), MaxNanos: 3_000_000, MaxAtNanos: 7_000_000})
-	want := stallRound{Idle: 150, P50: 20.479, P999: 20.479, Max: 3000, MaxAt: 7000, GETs: 1000}
+	h.Add(3 * time.Millisecond)
+	got := newStallRound(meterResult{MaxNanos: 150_000}, meterResult{Latency: h, MaxNanos: 3_000_000, MaxAtNanos: 7_000_000})
+	want := stallRound{Idle: 150, P50: 20.095, P999: 20.095, Max: 3000, MaxAt: 7000, GETs: 1000}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

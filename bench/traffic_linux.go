@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/bowline-kv/bowline/internal/histogram"
 )
 
 // bench is one run of this program.
@@ -116,7 +118,7 @@ func (b *bench) traffic(ctx context.Context, row trafficRow, redis, bowline *ser
 		return trafficResult{}, err
 	}
 	var pairs []pair
-	var latencyR, latencyB histogram
+	var latencyR, latencyB histogram.Histogram
 	for round := range b.plan.rounds {
 		seed := uint64(2*round + 1)
 		var p pair
@@ -137,7 +139,7 @@ func (b *bench) calibrate(row trafficRow, loadR, loadB *loader) (lead, commands 
 	step := int64(row.pipeline) * int64(b.plan.connections)
 	// So little that it takes milliseconds even at a pipeline of 1.
 	o := loadOrder{Commands: step * 20, Order: orderRandom}
-	var unused histogram
+	var unused histogram.Histogram
 	s, err := row.slice(loadR, o, &unused)
 	if err != nil {
 		return 0, 0, err
@@ -152,8 +154,8 @@ func (b *bench) calibrate(row trafficRow, loadR, loadB *loader) (lead, commands 
 }
 
 // led runs a lead and then the slice itself.
-func (r trafficRow) led(l *loader, lead, commands int64, seed uint64, h *histogram) (slice, error) {
-	var unused histogram
+func (r trafficRow) led(l *loader, lead, commands int64, seed uint64, h *histogram.Histogram) (slice, error) {
+	var unused histogram.Histogram
 	if _, err := r.slice(l, loadOrder{Commands: lead, Seed: seed, Order: orderRandom}, &unused); err != nil {
 		return slice{}, err
 	}
@@ -167,7 +169,7 @@ func commandsFor(perSecond float64, d time.Duration, step int64) int64 {
 }
 
 // slice runs one slice and adds its latencies to h.
-func (r trafficRow) slice(l *loader, o loadOrder, h *histogram) (slice, error) {
+func (r trafficRow) slice(l *loader, o loadOrder, h *histogram.Histogram) (slice, error) {
 	s, result, err := l.run(o)
 	if err != nil {
 		return slice{}, err
@@ -175,6 +177,6 @@ func (r trafficRow) slice(l *loader, o loadOrder, h *histogram) (slice, error) {
 	if r.workload.hits && result.Nulls > 0 {
 		return slice{}, fmt.Errorf("%s has lost %d of %d keys", l.target.name, result.Nulls, o.Commands)
 	}
-	h.merge(result.Latency)
+	h.Merge(&result.Latency)
 	return s, nil
 }

@@ -11,11 +11,12 @@ var ranks = map[string]int{
 	"client":        2, // needs these and the standard library only
 	"client/redisc": 3,
 
-	"internal/glob":  1,
-	"internal/reply": 1,
-	"internal/page":  1,
-	"internal/vfs":   1,
-	"internal/wal":   2,
+	"internal/glob":      1,
+	"internal/histogram": 1,
+	"internal/reply":     1,
+	"internal/page":      1,
+	"internal/vfs":       1,
+	"internal/wal":       2,
 
 	"internal/ds/pack":   1,
 	"internal/ds/intset": 1,

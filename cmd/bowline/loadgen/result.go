@@ -116,16 +116,16 @@ func countsSince(a, b client.Stats) ClientCounts {
 
 func (t *tally) row(name string, seconds float64) Row {
 	h := &t.latency
-	r := Row{Name: name, Replies: h.n, Nulls: t.nulls, Errors: t.errors, Examples: t.example}
+	r := Row{Name: name, Replies: h.Count(), Nulls: t.nulls, Errors: t.errors, Examples: t.example}
 	for _, n := range t.errors {
 		r.Failed += n
 	}
 	if seconds > 0 {
-		r.PerSecond = float64(h.n) / seconds
+		r.PerSecond = float64(h.Count()) / seconds
 	}
 	r.Latency = Latency{
-		Mean: micros(h.mean()), P50: micros(h.percentile(50)), P90: micros(h.percentile(90)),
-		P99: micros(h.percentile(99)), P999: micros(h.percentile(99.9)), Max: micros(h.max),
+		Mean: micros(h.Mean()), P50: micros(h.Percentile(50)), P90: micros(h.Percentile(90)),
+		P99: micros(h.Percentile(99)), P999: micros(h.Percentile(99.9)), Max: micros(h.Max()),
 	}
 	return r
 }

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/bowline-kv/bowline/client"
+	"github.com/bowline-kv/bowline/internal/histogram"
 )
 
 // tally is what became of the commands of one kind. It is for one goroutine.
 type tally struct {
-	latency histogram // of those without an error
-	nulls   uint64    // of those, the replies that were null
+	latency histogram.Histogram // of those without an error
+	nulls   uint64              // of those, the replies that were null
 	errors  map[string]uint64
 	example map[string]string // one text for each kind of error
 }
@@ -18,7 +19,7 @@ type tally struct {
 func (t *tally) add(r *client.Reply, d time.Duration) {
 	err := r.Err()
 	if err == nil {
-		t.latency.add(d)
+		t.latency.Add(d)
 		if r.IsNull() {
 			t.nulls++
 		}
@@ -34,7 +35,7 @@ func (t *tally) add(r *client.Reply, d time.Duration) {
 }
 
 func (t *tally) merge(other *tally) {
-	t.latency.merge(&other.latency)
+	t.latency.Merge(&other.latency)
 	t.nulls += other.nulls
 	for kind, n := range other.errors {
 		if t.errors == nil {
