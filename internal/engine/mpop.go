@@ -3,8 +3,71 @@ package engine
 import (
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/reply"
+	"github.com/bowline-kv/bowline/internal/store"
 	"github.com/bowline-kv/bowline/resp"
 )
+
+// FirstOf finds the first of the keys that holds a value of a type; nil when none does.
+// When ok is false the error was written: a key before it holds another type. To a
+// command that waited, keys of other types are as if they were missing.
+func (c *Ctx) FirstOf(t store.Type, keys [][]byte) (key []byte, ok bool) {
+	for _, key := range keys {
+		if c.Serving {
+			if e, found := c.Find(key); !found || e.Type != t {
+				continue
+			}
+		}
+		if _, found, ok := c.Write(key, t); !ok || found {
+			return key, ok
+		}
+	}
+	return nil, true
+}
+
+// BlockingPop runs key [key ...] timeout: take answers with what it takes from the key
+// that it is given, which holds a value of the type.
+func (c *Ctx) BlockingPop(args Args, t store.Type, take func(key []byte)) {
+	millis, ok := c.Timeout(args[len(args)-1])
+	if !ok {
+		return
+	}
+	keys := args[1 : len(args)-1]
+	switch key, ok := c.FirstOf(t, keys); {
+	case !ok:
+	case key != nil:
+		take(key)
+	default:
+		c.Block(Wait{Keys: keys, Type: t, Millis: millis})
+	}
+}
+
+// PopFirst runs [timeout] numkeys key [key ...] first|second [COUNT count], with the
+// timeout when the command may wait: take answers as for [Ctx.BlockingPop].
+func (c *Ctx) PopFirst(args Args, waits bool, first, second string, t store.Type, take func(key []byte, p *MPop)) {
+	at := 1
+	if waits {
+		at = 2
+	}
+	p, ok := c.MPop(args, at, first, second)
+	if !ok {
+		return
+	}
+	wait := Wait{Keys: p.Keys, Type: t}
+	if waits {
+		if wait.Millis, ok = c.Timeout(args[1]); !ok {
+			return
+		}
+	}
+	switch key, ok := c.FirstOf(t, p.Keys); {
+	case !ok:
+	case key != nil:
+		take(key, &p)
+	case waits:
+		c.Block(wait)
+	default:
+		c.W.NullArray()
+	}
+}
 
 // MPop is what LMPOP, ZMPOP and their like are asked for.
 type MPop struct {

@@ -86,70 +86,27 @@ func blpop(c *engine.Ctx, args engine.Args) { blockingPop(c, args, true) }
 func brpop(c *engine.Ctx, args engine.Args) { blockingPop(c, args, false) }
 
 func blockingPop(c *engine.Ctx, args engine.Args, front bool) {
-	millis, ok := c.Timeout(args[len(args)-1])
-	if !ok {
-		return
-	}
-	keys := args[1 : len(args)-1]
-	ed, ok := firstList(c, keys)
-	switch {
-	case !ok:
-	case ed.found:
-		c.W.Array(2)
-		c.W.Bulk(ed.key)
-		ed.takeEmit(1, front)
-	default:
-		c.Block(engine.Wait{Keys: keys, Type: store.List, Millis: millis})
-	}
-}
-
-// firstList finds the first of the keys that is a list; ed.found is false when
-// none is. When ok is false the error was written. To a command that waited,
-// keys of other types are as if they were missing.
-func firstList(c *engine.Ctx, keys [][]byte) (ed edit, ok bool) {
-	for _, key := range keys {
-		if c.Serving {
-			if e, found := c.Find(key); !found || e.Type != store.List {
-				continue
-			}
+	c.BlockingPop(args, store.List, func(key []byte) {
+		if ed, ok := open(c, key); ok {
+			c.W.Array(2)
+			c.W.Bulk(key)
+			ed.takeEmit(1, front)
 		}
-		if ed, ok = open(c, key); !ok || ed.found {
-			return ed, ok
-		}
-	}
-	return edit{}, true
+	})
 }
 
-func lmpop(c *engine.Ctx, args engine.Args) {
-	if p, ok := c.MPop(args, 1, "LEFT", "RIGHT"); ok {
-		popFirst(c, &p, engine.Wait{}, false)
-	}
-}
-
-func blmpop(c *engine.Ctx, args engine.Args) {
-	p, ok := c.MPop(args, 2, "LEFT", "RIGHT")
-	if !ok {
-		return
-	}
-	if millis, ok := c.Timeout(args[1]); ok {
-		popFirst(c, &p, engine.Wait{Keys: p.Keys, Type: store.List, Millis: millis}, true)
-	}
-}
+func lmpop(c *engine.Ctx, args engine.Args)  { popFirst(c, args, false) }
+func blmpop(c *engine.Ctx, args engine.Args) { popFirst(c, args, true) }
 
 // popFirst takes elements of the first key that is a list.
-func popFirst(c *engine.Ctx, p *engine.MPop, wait engine.Wait, waits bool) {
-	ed, ok := firstList(c, p.Keys)
-	switch {
-	case !ok:
-	case ed.found:
-		n := int(min(p.Count, int64(ed.Len())))
-		c.W.Array(2)
-		c.W.Bulk(ed.key)
-		c.W.Array(n)
-		ed.takeEmit(n, !p.Second)
-	case waits:
-		c.Block(wait)
-	default:
-		c.W.NullArray()
-	}
+func popFirst(c *engine.Ctx, args engine.Args, waits bool) {
+	c.PopFirst(args, waits, "LEFT", "RIGHT", store.List, func(key []byte, p *engine.MPop) {
+		if ed, ok := open(c, key); ok {
+			n := int(min(p.Count, int64(ed.Len())))
+			c.W.Array(2)
+			c.W.Bulk(key)
+			c.W.Array(n)
+			ed.takeEmit(n, !p.Second)
+		}
+	})
 }

@@ -57,70 +57,27 @@ func bzpopmin(c *engine.Ctx, args engine.Args) { blockingPop(c, args, false) }
 func bzpopmax(c *engine.Ctx, args engine.Args) { blockingPop(c, args, true) }
 
 func blockingPop(c *engine.Ctx, args engine.Args, highest bool) {
-	millis, ok := c.Timeout(args[len(args)-1])
-	if !ok {
-		return
-	}
-	keys := args[1 : len(args)-1]
-	ed, ok := firstSortedSet(c, keys)
-	switch {
-	case !ok:
-	case ed.found:
-		c.W.Array(3)
-		c.W.Bulk(ed.key)
-		ed.take(1, highest, pairWriter{c: c, scores: true})
-	default:
-		c.Block(engine.Wait{Keys: keys, Type: store.ZSet, Millis: millis})
-	}
-}
-
-// firstSortedSet finds the first of the keys that is a sorted set; ed.found is
-// false when none is. When ok is false the error was written. To a command that
-// waited, keys of other types are as if they were missing.
-func firstSortedSet(c *engine.Ctx, keys [][]byte) (ed edit, ok bool) {
-	for _, key := range keys {
-		if c.Serving {
-			if e, found := c.Find(key); !found || e.Type != store.ZSet {
-				continue
-			}
+	c.BlockingPop(args, store.ZSet, func(key []byte) {
+		if ed, ok := open(c, key); ok {
+			c.W.Array(3)
+			c.W.Bulk(key)
+			ed.take(1, highest, pairWriter{c: c, scores: true})
 		}
-		if ed, ok = open(c, key); !ok || ed.found {
-			return ed, ok
-		}
-	}
-	return edit{}, true
+	})
 }
 
-func zmpop(c *engine.Ctx, args engine.Args) {
-	if p, ok := c.MPop(args, 1, "MIN", "MAX"); ok {
-		popFirst(c, &p, engine.Wait{}, false)
-	}
-}
-
-func bzmpop(c *engine.Ctx, args engine.Args) {
-	p, ok := c.MPop(args, 2, "MIN", "MAX")
-	if !ok {
-		return
-	}
-	if millis, ok := c.Timeout(args[1]); ok {
-		popFirst(c, &p, engine.Wait{Keys: p.Keys, Type: store.ZSet, Millis: millis}, true)
-	}
-}
+func zmpop(c *engine.Ctx, args engine.Args)  { popFirst(c, args, false) }
+func bzmpop(c *engine.Ctx, args engine.Args) { popFirst(c, args, true) }
 
 // popFirst takes members of the first key that is a sorted set.
-func popFirst(c *engine.Ctx, p *engine.MPop, wait engine.Wait, waits bool) {
-	ed, ok := firstSortedSet(c, p.Keys)
-	switch {
-	case !ok:
-	case ed.found:
-		n := int(min(p.Count, int64(ed.Len())))
-		c.W.Array(2)
-		c.W.Bulk(ed.key)
-		c.W.Array(n)
-		ed.take(n, p.Second, pairWriter{c: c, scores: true, nested: true})
-	case waits:
-		c.Block(wait)
-	default:
-		c.W.NullArray()
-	}
+func popFirst(c *engine.Ctx, args engine.Args, waits bool) {
+	c.PopFirst(args, waits, "MIN", "MAX", store.ZSet, func(key []byte, p *engine.MPop) {
+		if ed, ok := open(c, key); ok {
+			n := int(min(p.Count, int64(ed.Len())))
+			c.W.Array(2)
+			c.W.Bulk(key)
+			c.W.Array(n)
+			ed.take(n, p.Second, pairWriter{c: c, scores: true, nested: true})
+		}
+	})
 }
