@@ -135,7 +135,7 @@ const (
 	// replies share: whoever keeps one of them keeps all.
 	textRoomMax = 16 << 10
 	// elemRoomMax is the same for elements, in elements.
-	elemRoomMax = textRoomMax / 96
+	elemRoomMax = textRoomMax / 72
 )
 
 // room sees that there is room for n more in a list, and for further replies like it.
@@ -157,7 +157,9 @@ func (f *flight) keep(v *resp.Value, borrowed bool) {
 		v.Str = f.text[at:len(f.text):len(f.text)]
 	}
 	f.keepAll(&v.Elems, borrowed)
-	f.keepAll(&v.Attrs, borrowed)
+	if v.Attrs != nil {
+		f.keepAll(v.Attrs, borrowed)
+	}
 }
 
 func (f *flight) keepAll(list *[]resp.Value, borrowed bool) {
@@ -180,8 +182,8 @@ func textSize(v *resp.Value) int {
 	for i := range v.Elems {
 		n += textSize(&v.Elems[i])
 	}
-	for i := range v.Attrs {
-		n += textSize(&v.Attrs[i])
+	for i := range v.Attributes() {
+		n += textSize(&v.Attributes()[i])
 	}
 	return n
 }

@@ -59,7 +59,7 @@ func (r Reply) Bytes() ([]byte, error) {
 	case resp.KindInt:
 		return resp.AppendInt(nil, r.v.Int), nil
 	case resp.KindDouble:
-		return resp.AppendDouble(nil, r.v.Float), nil
+		return resp.AppendDouble(nil, r.v.Float()), nil
 	}
 	return nil, r.mismatch("a string")
 }
@@ -98,7 +98,7 @@ func (r Reply) Float() (float64, error) {
 	}
 	switch r.v.Kind {
 	case resp.KindDouble:
-		return r.v.Float, nil
+		return r.v.Float(), nil
 	case resp.KindInt:
 		return float64(r.v.Int), nil
 	case resp.KindBulk, resp.KindSimple, resp.KindBigNumber:

@@ -83,7 +83,7 @@ func TestSplitRepliesWithAttributesStandOnTheirOwn(t *testing.T) {
 		keys[1], keys[3] = keys[3], keys[1]
 		c.Do(t.Context(), keys...)
 	}
-	if !first.v.Equal(&want) || len(want.Elems) != 3 || string(want.Elems[2].Attrs[1].Str) != keyC {
+	if !first.v.Equal(&want) || len(want.Elems) != 3 || string(want.Elems[2].Attributes()[1].Str) != keyC {
 		t.Errorf("got %v, want %v", first.v, want)
 	}
 }

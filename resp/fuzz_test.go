@@ -159,7 +159,7 @@ func hasLineFeed(v *Value) bool {
 	if (v.Kind == KindSimple || v.Kind == KindError) && slices.Contains(v.Str, '\n') {
 		return true
 	}
-	for _, list := range [][]Value{v.Elems, v.Attrs} {
+	for _, list := range [][]Value{v.Elems, v.Attributes()} {
 		for i := range list {
 			if hasLineFeed(&list[i]) {
 				return true
@@ -174,7 +174,7 @@ func hasLineFeed(v *Value) bool {
 func checkArena(t *testing.T, in []byte, want *Value, size int) {
 	t.Helper()
 	var r ReplyReader
-	dirty := Value{Kind: KindVerbatim, Str: []byte("old"), Attrs: []Value{{Kind: KindInt}}}
+	dirty := Value{Kind: KindVerbatim, Str: []byte("old"), Attrs: &[]Value{{Kind: KindInt}}}
 	arena := make([]Value, size+1)
 	for i := range arena {
 		arena[i] = dirty

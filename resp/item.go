@@ -34,16 +34,15 @@ const (
 // item is one part of a reply: a value without elements, or the header of an aggregate.
 type item struct {
 	kind   Kind
-	count  int // elements that follow, two for each pair of a map
-	number int64
-	float  float64
-	lo, hi int // the text, as offsets
-	end    int // the first byte after the item
+	count  int   // elements that follow, two for each pair of a map
+	number int64 // as in [Value.Int]
+	lo, hi int   // the text, as offsets
+	end    int   // the first byte after the item
 }
 
 // fill sets what v has but for its elements and attributes.
 func (it *item) fill(v *Value, buf []byte) {
-	v.Kind, v.Int, v.Float = it.kind, it.number, it.float
+	v.Kind, v.Int = it.kind, it.number
 	switch it.kind {
 	case KindSimple, KindError, KindBulk, KindBigNumber, KindBulkError:
 		v.Str = buf[it.lo:it.hi:it.hi]
@@ -78,7 +77,9 @@ func (r *ReplyReader) item(it *item, buf []byte, p int) (err error) {
 	case KindInt:
 		it.number, err = parseReplyInt(line)
 	case KindDouble:
-		it.float, err = parseReplyDouble(line)
+		var f float64
+		f, err = parseReplyDouble(line)
+		it.number = int64(math.Float64bits(f))
 	case KindBool:
 		it.number, err = parseReplyBool(line)
 	case KindBigNumber:

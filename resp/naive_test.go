@@ -279,7 +279,7 @@ func (p *naiveReply) double(v *Value, line string) error {
 		return errNaive
 	}
 	f, err := strconv.ParseFloat(strings.Replace(line, "-nan", "nan", 1), 64)
-	v.Float = f
+	v.Int = Double(f).Int
 	return wrongUnless(err == nil)
 }
 
@@ -333,6 +333,8 @@ func (p *naiveReply) aggregate(v Value, line string, depth int) (Value, error) {
 		return v, nil
 	}
 	of, err := p.value(depth)
-	of.Attrs = append(list, of.Attrs...)
+	if all := append(list, of.Attributes()...); all != nil {
+		of.Attrs = &all
+	}
 	return of, err
 }

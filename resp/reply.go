@@ -192,10 +192,8 @@ func (b *builder) value(v *Value) error {
 		if err != nil {
 			return err
 		}
-		if v.Attrs == nil {
-			v.Attrs = attrs
-		} else {
-			v.Attrs = append(v.Attrs, attrs...)
+		if all := append(v.Attributes(), attrs...); all != nil {
+			v.Attrs = &all
 		}
 	}
 }

@@ -16,11 +16,11 @@ func text(k Kind, s string) Value       { return Value{Kind: k, Str: []byte(s)} 
 func bulk(s string) Value               { return text(KindBulk, s) }
 func number(n int64) Value              { return Value{Kind: KindInt, Int: n} }
 func list(k Kind, elems ...Value) Value { return Value{Kind: k, Elems: elems} }
-func double(f float64) Value            { return Value{Kind: KindDouble, Float: f} }
+func double(f float64) Value            { return Double(f) }
 func verbatim(ext, s string) Value {
 	return Value{Kind: KindVerbatim, Ext: [3]byte([]byte(ext)), Str: []byte(s)}
 }
-func attributed(v Value, a ...Value) Value { v.Attrs = a; return v }
+func attributed(v Value, a ...Value) Value { v.Attrs = &a; return v }
 
 var null = Value{Kind: KindNull}
 
@@ -305,7 +305,7 @@ func anyValue(depth int) *rapid.Generator[Value] {
 		case KindInt:
 			v.Int = rapid.Int64().Draw(t, "int")
 		case KindDouble:
-			v.Float = rapid.Float64().Draw(t, "float")
+			v = Double(rapid.Float64().Draw(t, "float"))
 		case KindBool:
 			v.Int = int64(rapid.IntRange(0, 1).Draw(t, "bool"))
 		case KindBigNumber:
@@ -322,7 +322,8 @@ func anyValue(depth int) *rapid.Generator[Value] {
 			v.Elems = append(v.Elems, v.Elems...)
 		}
 		if depth > 0 && rapid.IntRange(0, 5).Draw(t, "with attributes") == 0 {
-			v.Attrs = values(depth, 2, 2).Draw(t, "attrs")
+			attrs := values(depth, 2, 2).Draw(t, "attrs")
+			v.Attrs = &attrs
 		}
 		return v
 	})

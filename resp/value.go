@@ -2,6 +2,7 @@ package resp
 
 import (
 	"bytes"
+	"math"
 	"strings"
 )
 
@@ -42,6 +43,7 @@ func (k Kind) String() string {
 }
 
 // Value is one reply, decoded. Which fields count depends on Kind; the others are zero.
+// It is small, for replies are many: what is rare has no field of its own.
 //
 // A value from [ReplyReader.Next] borrows: Str, there and in all elements, is a
 // sub-slice of the buffer that was read, without spare capacity. [Value.Clone] makes a
@@ -51,15 +53,30 @@ type Value struct {
 	// Ext is the format of a verbatim text, "txt" or "mkd".
 	Ext [3]byte
 	// Str is not nil for the kinds that have it, an empty string included.
-	Str   []byte
-	Int   int64
-	Float float64
+	Str []byte
+	// Int is a number, or 1 for true, or the bits of a double: see [Value.Float].
+	Int int64
 	// Elems is nil when there are none, and has an even length for a map. All elements
 	// of a reply lie in one array, so keeping one of them keeps all.
 	Elems []Value
-	// Attrs are the attributes in front of the value: key, value, key, value, ...;
-	// nil when there are none.
-	Attrs []Value
+	// Attrs points to the attributes in front of the value: key, value, key, value, ...;
+	// nil when there are none. See [Value.Attributes].
+	Attrs *[]Value
+}
+
+// Double returns a value of [KindDouble].
+func Double(f float64) Value { return Value{Kind: KindDouble, Int: int64(math.Float64bits(f))} }
+
+// Float returns the number that a value of [KindDouble] is; for other kinds it says
+// nothing.
+func (v *Value) Float() float64 { return math.Float64frombits(uint64(v.Int)) }
+
+// Attributes returns what Attrs points to, nil when there is nothing.
+func (v *Value) Attributes() []Value {
+	if v.Attrs == nil {
+		return nil
+	}
+	return *v.Attrs
 }
 
 // IsNull reports whether v is a null of any spelling.
@@ -87,8 +104,8 @@ func (v *Value) Clone() Value {
 
 // size counts the bytes and the elements below v.
 func (v *Value) size() (text, elems int) {
-	text, elems = len(v.Str), len(v.Elems)+len(v.Attrs)
-	for _, list := range [2][]Value{v.Elems, v.Attrs} {
+	text, elems = len(v.Str), len(v.Elems)+len(v.Attributes())
+	for _, list := range [2][]Value{v.Elems, v.Attributes()} {
 		for i := range list {
 			t, e := list[i].size()
 			text, elems = text+t, elems+e
@@ -109,7 +126,11 @@ func (c *cloner) clone(v *Value) Value {
 		c.text = append(c.text, v.Str...)
 		out.Str = c.text[at:len(c.text):len(c.text)]
 	}
-	out.Elems, out.Attrs = c.list(v.Elems), c.list(v.Attrs)
+	out.Elems = c.list(v.Elems)
+	if v.Attrs != nil {
+		attrs := c.list(*v.Attrs)
+		out.Attrs = &attrs
+	}
 	return out
 }
 
@@ -129,14 +150,16 @@ func (c *cloner) list(in []Value) []Value {
 // Equal reports whether two values are the same reply: kinds, content and attributes.
 // Doubles are equal when they have the same value, and all NaNs are equal.
 func (v *Value) Equal(o *Value) bool {
-	if v.Kind != o.Kind || v.Ext != o.Ext || v.Int != o.Int || !bytes.Equal(v.Str, o.Str) {
+	if v.Kind != o.Kind || v.Ext != o.Ext || !bytes.Equal(v.Str, o.Str) {
 		return false
 	}
-	if v.Float != o.Float && (v.Float == v.Float || o.Float == o.Float) {
+	if v.Int != o.Int && (v.Kind != KindDouble || !sameDouble(v.Float(), o.Float())) {
 		return false
 	}
-	return equalLists(v.Elems, o.Elems) && equalLists(v.Attrs, o.Attrs)
+	return equalLists(v.Elems, o.Elems) && equalLists(v.Attributes(), o.Attributes())
 }
+
+func sameDouble(a, b float64) bool { return a == b || a != a && b != b }
 
 func equalLists(a, b []Value) bool {
 	if len(a) != len(b) {

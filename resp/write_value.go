@@ -4,8 +4,8 @@ package resp
 // for a proxy, or a test. A null is written as [Writer.Null] does it and a value of kind
 // [KindInvalid] as a null; a half pair at the end of a map is left out.
 func (w *Writer) Value(v *Value) {
-	if len(v.Attrs) > 1 && w.Attribute(len(v.Attrs)/2) {
-		w.values(v.Attrs[:len(v.Attrs)&^1])
+	if attrs := v.Attributes(); len(attrs) > 1 && w.Attribute(len(attrs)/2) {
+		w.values(attrs[:len(attrs)&^1])
 	}
 	switch v.Kind {
 	case KindSimple:
@@ -19,7 +19,7 @@ func (w *Writer) Value(v *Value) {
 	case KindBulk:
 		w.Bulk(v.Str)
 	case KindDouble:
-		w.Double(v.Float)
+		w.Double(v.Float())
 	case KindBool:
 		w.Bool(v.Int != 0)
 	case KindBigNumber:
