@@ -2,6 +2,7 @@ package server
 
 import (
 	"container/list"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -47,6 +48,7 @@ type waiter struct {
 	db      int
 	proto   int
 	noTouch bool
+	replica bool // a replica may serve it: it reads, after READONLY
 	wait    engine.Wait
 	slots   []slot.ID // of all its keys, those that it would write to included
 
@@ -198,6 +200,16 @@ func (ws *waiting) forget(s *session.Session) {
 	}
 }
 
+// all lists the commands that wait.
+func (ws *waiting) all() []*waiter {
+	if ws.count.Load() == 0 {
+		return nil
+	}
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return slices.Collect(maps.Values(ws.of))
+}
+
 // keysWaitedFor is how many keys somebody waits for.
 func (ws *waiting) keysWaitedFor() int {
 	ws.mu.Lock()
@@ -222,7 +234,7 @@ func (ws *waiting) withTimeout() int {
 func (w *Worker) block(s *session.Session, spec *command.Spec, handler engine.Handler, args [][]byte, wait engine.Wait) {
 	wt := &waiter{
 		s: s, account: s.Account(), spec: spec, handler: handler, db: s.DB, proto: s.W.Proto, noTouch: w.ctx.NoTouch,
-		wait: wait, slots: slices.Clone(w.slots), args: make([][]byte, len(args)),
+		replica: s.ReadOnly && spec.Flags&command.FlagReadonly != 0, wait: wait, slots: slices.Clone(w.slots), args: make([][]byte, len(args)),
 	}
 	for i, a := range args {
 		wt.args[i] = slices.Clone(a)
@@ -237,6 +249,7 @@ func (w *Worker) block(s *session.Session, spec *command.Spec, handler engine.Ha
 	}
 	s.Block(until)
 	w.srv.waiting.add(wt)
+	w.srv.turnAway(wt) // a new map may have come since the command was let in
 }
 
 // GiveUp implements [session.Executor].
@@ -327,6 +340,7 @@ func (w *Worker) unclaim(wt *waiter) {
 			w.later = append(w.later, p.key)
 		}
 	}
+	w.srv.turnAway(wt) // while it was claimed nobody else could
 }
 
 // serve calls the handler of a claimed waiter, whose keys are locked; false when
@@ -334,7 +348,7 @@ func (w *Worker) unclaim(wt *waiter) {
 func (w *Worker) serve(wt *waiter) bool {
 	c := &w.ctx
 	out := resp.Writer{Proto: wt.proto}
-	if !w.permittedToWaiter(wt, &out) {
+	if out.B = w.srv.strayed(wt); out.B != nil || !w.permittedToWaiter(wt, &out) {
 		w.srv.waiting.served(wt)
 		w.answers = append(w.answers, served{wt.s, out})
 		return true

@@ -74,7 +74,45 @@ func (srv *Server) SetMap(m *topology.Map) error {
 	v.down = !m.Serving(&v.view)
 	srv.cluster.Store(v)
 	srv.assign(v)
+	srv.turnAllAway()
 	return nil
+}
+
+// turnAllAway ends the waits of all commands that can't be served here any more.
+func (srv *Server) turnAllAway() {
+	for _, wt := range srv.waiting.all() {
+		srv.turnAway(wt)
+	}
+}
+
+// turnAway ends the wait of a command that can't be served here any more.
+func (srv *Server) turnAway(wt *waiter) {
+	if text := srv.strayed(wt); text != nil && srv.waiting.giveUp(wt.s) == wt {
+		wt.s.Answer(resp.Writer{Proto: wt.proto, B: text}, nil)
+	}
+}
+
+// strayed is the error reply for a command that waits and that the node does not serve
+// by its map; nil: it waits on. As in Redis one whose slot is on its way does.
+func (srv *Server) strayed(wt *waiter) []byte {
+	v := srv.cluster.Load()
+	if v == nil {
+		return nil
+	}
+	var out resp.Writer
+	id := wt.slots[0]
+	owner, _, owned := v.m.Owner(id)
+	_, detoured := v.detours.Slots[id]
+	switch {
+	case detoured:
+	case !owned:
+		out.Error(reply.ClusterSlotUnset)
+	case v.down:
+		out.Error(reply.ClusterDown)
+	case owner != v.group, v.replica && !wt.replica:
+		out.B = v.to(wt.s).appendMoved(out.B, id, owner)
+	}
+	return out.B
 }
 
 func show(m *topology.Map, view topology.View, byTLS bool) shownMap {

@@ -346,6 +346,90 @@ func TestNewMapTakesEffectAtOnce(t *testing.T) {
 	expect(t, c, "<nil>", "GET", "hello")
 }
 
+// Who waits for a key whose slot goes away is sent after it, also when the key's next
+// value comes at the same time; who waits for another goes on waiting.
+func TestNewMapTurnsAwayThoseWhoWait(t *testing.T) {
+	before := clusterMap(t, slot.Count-1)
+	s, c := startMember(t, before, third)
+	without := func(rest string) *topology.Map {
+		m, err := topology.Parse(fmt.Appendf(nil, "version 6\ngroup g1 slots 12182%s\n member %s 127.0.0.1:7001 primary\n"+
+			"group g3 slots 0-12181,12184-16383\n member %s 127.0.0.1:7003 primary", rest, first, third))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	stays := keyIn(13000, 14000)
+	a := waitFor(t, s, c, 0, "2", "BLPOP", "foo", "0")
+	b := waitFor(t, s, c, 1, "3", "BZPOPMIN", "{foo}z", "0")
+	other := waitFor(t, s, c, 2, "2", "BLPOP", stays, "0")
+	if err := s.SetMap(without(",12183")); err != nil {
+		t.Fatal(err)
+	}
+	expectRaw(t, a, "-MOVED 12182 127.0.0.1:7001")
+	expectRaw(t, b, "-MOVED 12182 127.0.0.1:7001")
+	awaitBlocked(t, c, 1)
+	expect(t, c, "1", "RPUSH", stays, "x")
+	expectRaw(t, other, "*2 $"+strconv.Itoa(len(stays))+" "+stays+" $1 x")
+
+	// A slot that nobody has any more, and one that is on its way.
+	if err := s.SetMap(before); err != nil {
+		t.Fatal(err)
+	}
+	a = waitFor(t, s, c, 0, "2", "BLPOP", "foo", "0")
+	s.SetDetours(Detours{Slots: map[slot.ID]Detour{12182: {Error: "ASK 12182 127.0.0.1:7001"}}})
+	orphan := keyIn(12183, 12183)
+	b = waitFor(t, s, c, 1, "2", "BLPOP", orphan, "0")
+	if err := s.SetMap(without("")); err != nil {
+		t.Fatal(err)
+	}
+	expectRaw(t, b, "-CLUSTERDOWN Hash slot not served")
+	if err := s.SetMap(without(",12183")); err != nil {
+		t.Fatal(err)
+	}
+	awaitBlocked(t, c, 1)
+	s.SetDetours(Detours{})
+	expectRaw(t, a, "-MOVED 12182 127.0.0.1:7001")
+}
+
+// However the waits, the pushes and the maps fall together, every wait ends: with what
+// was pushed or with the way to the new owner.
+func TestNoWaitOutlivesItsSlot(t *testing.T) {
+	here := clusterMap(t, slot.Count-1)
+	s, c := startMember(t, here, third)
+	gone, err := topology.Parse(fmt.Appendf(nil, "version 6\ngroup g1 slots 12182\n member %s 127.0.0.1:7001 primary\n"+
+		"group g3 slots 0-12181,12183-16383\n member %s 127.0.0.1:7003 primary", first, third))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pusher := s.dial(t)
+	var waits []*redistest.Conn
+	for range 4 {
+		waits = append(waits, s.dial(t))
+	}
+	for range 30 {
+		for _, w := range waits {
+			w.Send("BLPOP", "foo", "0")
+		}
+		pusher.Send("RPUSH", "foo", "x", "y")
+		if err := s.SetMap(gone); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range waits {
+			got := fmt.Sprint(w.Receive())
+			if got != "[foo x]" && got != "[foo y]" && got != "MOVED 12182 127.0.0.1:7001" {
+				t.Fatalf("a wait ended with %s", got)
+			}
+		}
+		pusher.Receive()
+		awaitBlocked(t, c, 0)
+		if err := s.SetMap(here); err != nil {
+			t.Fatal(err)
+		}
+		pusher.Do("DEL", "foo")
+	}
+}
+
 func TestMapsThatDoNotFitAreRefused(t *testing.T) {
 	m := clusterMap(t, slot.Count-1)
 	stranger := startSubject(t, topology.NodeIDOf("stranger"), 1)

@@ -38,4 +38,5 @@ func (srv *Server) SetDetours(d Detours) {
 			srv.assignSlot(&v, id)
 		}
 	}
+	srv.turnAllAway()
 }
