@@ -109,8 +109,9 @@ func (b *backlog) tooLong(d *door, s *session.Session, bytes int) bool {
 	return true
 }
 
-// refuseTimeout bounds the write of a refusal.
-const refuseTimeout = 100 * time.Millisecond
+// refuseTimeout bounds the write of a refusal. A socket takes it at once; what has no
+// buffer waits for its reader.
+const refuseTimeout = time.Second
 
 func (d *door) refuse(nc net.Conn, text string) {
 	d.counters.rejected.Add(1)

@@ -44,8 +44,8 @@ func TestHeldRepliesLeaveWhenTheyAreDurable(t *testing.T) {
 func TestHeldRepliesAreGivenUpAtTheirDeadline(t *testing.T) {
 	forDrivers(t, Limits{}, func(t *testing.T, f *fixture) {
 		nc := f.dial(t)
-		send(t, nc, "HOLD 5 20\r\nPING\r\nHOLD 6 20\r\nHOLD 1 20\r\n")
 		f.durable.Store(1)
+		send(t, nc, "HOLD 5 20\r\nPING\r\nHOLD 6 20\r\nHOLD 1 20\r\n")
 		want(t, nc, "-"+reply.NoReplicas+"\r\n+PONG\r\n-"+reply.NoReplicas+"\r\n+HELD\r\n")
 		ping(t, nc)
 	})

@@ -105,9 +105,9 @@ func (c *conn) farewell() {
 func (p *Portable) shaking(c *conn) {
 	most := p.o.Limits().Handshakes
 	if p.unshaken = append(p.unshaken, c); most > 0 && len(p.unshaken) > most {
+		p.counters.rejected.Add(1) // before the client can see it
 		p.unshaken[0].cut()
 		p.unshaken = slices.Delete(p.unshaken, 0, 1)
-		p.counters.rejected.Add(1)
 	}
 }
 
