@@ -15,9 +15,18 @@ import (
 // pool is the pool of one address, which is made when it is first needed.
 type pool struct {
 	made atomic.Pointer[redis.Pool]
+	// life ends when the address has left, or the cluster is closed.
+	life context.Context
+	end  context.CancelFunc // of life
 
-	mu   sync.Mutex // held while it is made
-	gone bool       // its address has left, or the cluster is closed; guarded by mu
+	mu     sync.Mutex // held while it is made
+	inside int        // calls of wait, guarded by mu
+}
+
+func newPool() *pool {
+	p := &pool{}
+	p.life, p.end = context.WithCancel(context.Background())
+	return p
 }
 
 // get makes the pool. It is an error when the address has left meanwhile.
@@ -27,7 +36,7 @@ func (p *pool) get(create func() (*redis.Pool, error)) (*redis.Pool, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.gone {
+	if p.life.Err() != nil {
 		return nil, errPoolGone
 	}
 	if made := p.made.Load(); made != nil {
@@ -44,15 +53,52 @@ func (p *pool) get(create func() (*redis.Pool, error)) (*redis.Pool, error) {
 	return made, nil
 }
 
+// lend gives a connection of the pool that was made.
+func (p *pool) lend(ctx context.Context, made *redis.Pool) (redis.Conn, error) {
+	if !made.Wait || made.MaxActive <= 0 || ctx.Done() == nil {
+		return made.GetContext(ctx)
+	}
+	return p.wait(ctx, made)
+}
+
+// wait is lend where redigo waits for a connection or the end of a context. When the
+// context ends while the pool is closed, redigo may send on a channel that is closed: so
+// whoever is here is sent away first, and the last one closes the pool.
+func (p *pool) wait(ctx context.Context, made *redis.Pool) (redis.Conn, error) {
+	p.mu.Lock()
+	if p.life.Err() != nil {
+		p.mu.Unlock()
+		return nil, errPoolGone
+	}
+	p.inside++
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.inside--
+		p.closeEmpty()
+	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.life, cancel)()
+	return made.GetContext(ctx)
+}
+
 // close closes the pool, or lets it not be made.
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.gone = true
-	if made := p.made.Load(); made != nil {
-		return made.Close()
+	p.end()
+	return p.closeEmpty()
+}
+
+// closeEmpty closes the pool when its life has ended and nobody waits in it. mu is held.
+func (p *pool) closeEmpty() error {
+	made := p.made.Load()
+	if p.life.Err() == nil || p.inside > 0 || made == nil {
+		return nil
 	}
-	return nil
+	return made.Close()
 }
 
 var errPoolGone = errors.New("redisc: the node has left the cluster")
@@ -69,7 +115,7 @@ func (c *Cluster) pool(addr string) (*pool, error) {
 	}
 	p := c.pools[addr]
 	if p == nil {
-		p = &pool{}
+		p = newPool()
 		c.pools[addr] = p
 	}
 	return p, nil
@@ -114,7 +160,7 @@ func (c *Cluster) borrow(ctx context.Context, addr string, p *pool) (redis.Conn,
 		ctx, cancel = context.WithTimeout(ctx, c.PoolWaitTime)
 		defer cancel()
 	}
-	rc, err := made.GetContext(ctx)
+	rc, err := p.lend(ctx, made)
 	if err != nil {
 		return nil, err
 	}

@@ -59,18 +59,24 @@ func TestRefreshAddsNoConnections(t *testing.T) {
 	f := newFake(t)
 	var made sync.Map
 	c := f.refreshed(pools(1, true, &made)) // one connection a node, so a leak would hang
+	// On a machine that is that slow another node is asked too. Who loses may have to dial
+	// again.
+	more := 0
 	for range 100 {
+		began := time.Now()
 		if err := c.Refresh(); err != nil {
 			t.Fatal(err)
 		}
+		more += 2 * int(time.Since(began)/redisc.HedgeTime)
 	}
-	if got := f.connections(); got > 3 {
-		t.Errorf("%d connections to 3 primaries", got)
-	}
-	for addr, n := range f.nodes {
-		if n.dialed > 1 {
-			t.Errorf("%s was dialed %d times", addr, n.dialed)
+	dials := 0
+	f.set(func() {
+		for _, n := range f.nodes {
+			dials += n.dialed
 		}
+	})
+	if dials > 3+more {
+		t.Errorf("3 primaries were dialed %d times, want at most %d", dials, 3+more)
 	}
 }
 
@@ -173,11 +179,21 @@ func TestPoolsComeAndGoUnderLoad(t *testing.T) {
 	group.Wait()
 }
 
+// TestPoolWaitTime tries again what may take longer on a slow machine: the time is that of
+// a dial too.
 func TestPoolWaitTime(t *testing.T) {
 	f := newFake(t)
-	c := f.refreshed(pools(1, true, nil), func(c *redisc.Cluster) { c.PoolWaitTime = 5 * time.Millisecond })
-	first := c.Get()
-	want(t, first, "OK", "SET", keyC, "1")
+	c := f.cluster(pools(1, true, nil), func(c *redisc.Cluster) { c.PoolWaitTime = 5 * time.Millisecond })
+	waitFor(t, "the map", func() bool { return c.Refresh() == nil })
+	var first redis.Conn
+	waitFor(t, "a connection", func() bool {
+		first = c.Get()
+		_, err := first.Do("SET", keyC, "1")
+		if err != nil {
+			first.Close()
+		}
+		return err == nil
+	})
 	second := c.Get()
 	defer second.Close()
 	if _, err := second.Do("GET", keyC); err != context.DeadlineExceeded {
@@ -187,7 +203,39 @@ func TestPoolWaitTime(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	first.Close()
-	want(t, second, "1", "GET", keyC)
+	waitFor(t, "the connection that was given back", func() bool {
+		v, err := redis.String(second.Do("GET", keyC))
+		return v == "1" && err == nil
+	})
+}
+
+// TestPoolIsClosedUnderCallersWhoseContextEnds: redigo may send on a channel then that it
+// has closed.
+func TestPoolIsClosedUnderCallersWhoseContextEnds(t *testing.T) {
+	f := newFake(t)
+	for range 100 {
+		c := f.refreshed(pools(1, true, nil))
+		held := c.Get()
+		want(t, held, "OK", "SET", keyC, "1")
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				conn := c.Get()
+				defer conn.Close()
+				_, err := redis.DoContext(conn, ctx, "GET", keyC)
+				if !errors.Is(err, context.Canceled) && (err == nil || err.Error() != "redisc: closed") {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		group.Go(cancel)
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		group.Wait()
+		held.Close()
+	}
 }
 
 func TestPoolExhausted(t *testing.T) {
