@@ -428,9 +428,15 @@ func TestContract06HundredReloadsKeepTheConnections(t *testing.T) {
 		}
 		return n
 	}
-	for range 20 { // the loads themselves open a connection to each
+	waitFor(t, "each node to be asked", func() bool { // the loads themselves open a connection to each
 		c.Reload(t.Context())
-	}
+		for _, node := range f.nodes {
+			if len(node.got("CLUSTER")) == 0 {
+				return false
+			}
+		}
+		return true
+	})
 	before := count()
 	for range 100 {
 		if err := c.Reload(t.Context()); err != nil {

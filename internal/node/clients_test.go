@@ -70,8 +70,10 @@ func TestPauseHoldsWritesBack(t *testing.T) {
 	forDrivers(t, func(t *testing.T, n *Node) {
 		admin, writer, reader := dial(t, n), dial(t, n), dial(t, n)
 		expect(t, admin, "OK", "SET", "a", "1")
+		expect(t, admin, "OK", "DEBUG", "SET-ACTIVE-EXPIRE", "0") // until the pause keeps the key
 		expect(t, admin, "OK", "SET", "short", "1", "PX", "1")
 		expect(t, admin, "OK", "CLIENT", "PAUSE", "1000000", "WRITE")
+		expect(t, admin, "OK", "DEBUG", "SET-ACTIVE-EXPIRE", "1")
 		writer.Write([]byte("GET a\r\nSET a \"2 2\"\r\nGET a\r\n*1\r\n$4\r\nPING\r\n"))
 		if got := writer.Receive(); got != "1" {
 			t.Errorf("before the write: %v", got)
@@ -94,7 +96,7 @@ func TestPauseHoldsWritesBack(t *testing.T) {
 		}
 		eventually(t, "expired keys go again", func() bool { return admin.Do("DBSIZE") == int64(1) })
 		waitForBlocked(t, admin, 0)
-	})
+	}, "enable-debug-command", "yes")
 }
 
 func TestPauseHoldsTransactionsBackThatWrite(t *testing.T) {
@@ -259,8 +261,10 @@ func TestReadersHearOfChangesOnce(t *testing.T) {
 		// Its own change comes behind the reply.
 		expect(t, c, "4", "INCR", "a")
 		hears(t, c, "[invalidate [a]]")
-		expect(t, c, "OK", "SET", "t", "1", "PX", "20")
-		expect(t, c, "1", "STRLEN", "t")
+		expect(t, c, "OK", "MULTI") // so that it is read within its time
+		expect(t, c, "QUEUED", "SET", "t", "1", "PX", "1")
+		expect(t, c, "QUEUED", "STRLEN", "t")
+		expect(t, c, "[OK 1]", "EXEC")
 		hears(t, c, "[invalidate [t]]") // when its time is over
 		expect(t, c, "OK", "MULTI")
 		expect(t, c, "QUEUED", "GET", "a")

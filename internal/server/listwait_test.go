@@ -32,9 +32,11 @@ func TestAWaitEnds(t *testing.T) {
 	s := startSubject(t, first, 1)
 	c := s.dial(t)
 	// By its time.
-	a := waitFor(t, s, c, 0, "2", "BLPOP", "q", "0.05")
+	a := s.dial(t)
+	a.Send("BLPOP", "q", "0.05")
 	expectRaw(t, a, "*-1")
-	a = waitFor(t, s, c, 0, "3", "BLMOVE", "p", "q", "LEFT", "LEFT", "0.05")
+	a.Do("HELLO", "3")
+	a.Send("BLMOVE", "p", "q", "LEFT", "LEFT", "0.05")
 	expectRaw(t, a, "_")
 	// By others.
 	for reason, want := range map[string]string{"TIMEOUT": "*-1", "ERROR": "-UNBLOCKED client unblocked via CLIENT UNBLOCK"} {

@@ -263,6 +263,7 @@ func TestSavesAnswerAsInRedis(t *testing.T) {
 		}
 		expect(t, c, fmt.Sprint(theirs.Do(args...)), args...)
 	}
+	m.running.Wait() // for the one that EXEC has begun
 	s.saving.wanted = false
 	hold := make(chan struct{})
 	m.set(false, hold)
