@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -112,13 +113,13 @@ func TestOthersClientsByTLS(t *testing.T) {
 			t.Fatalf("get %s: %d, %v", key, n, err)
 		}
 	}
-	nodes := 0
+	var nodes atomic.Int32
 	err := c.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-		nodes++
+		nodes.Add(1)
 		return node.FlushAll(ctx).Err()
 	})
-	if err != nil || nodes != 3 {
-		t.Errorf("%d nodes, %v", nodes, err)
+	if err != nil || nodes.Load() != 3 {
+		t.Errorf("%d nodes, %v", nodes.Load(), err)
 	}
 	python(t, "cluster.py", portOf(t, secured[0]), filepath.Join(dir, "ca.crt"))
 }

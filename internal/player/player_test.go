@@ -164,8 +164,8 @@ func TestTransactionsOfSeveralConnectionsAnswerAsRedis(t *testing.T) {
 
 // TestScriptsAnswerAsRedis plays the files of testdata: a command a line, in
 // the quoting of redis-cli; "#settings name value ..." at the head starts the
-// servers with these; "#code" before a command compares only the error's code, and "#unordered"
-// the lines of the reply in any order.
+// servers with these; "#code" before a command compares only the error's code, "#unordered"
+// the lines of the reply in any order, and "#seconds" a time that goes on.
 func TestScriptsAnswerAsRedis(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -220,6 +220,8 @@ func readScript(t *testing.T, file string) (s script) {
 			rule = CodeOnly
 		case text == "#unordered":
 			rule = Unordered
+		case text == "#seconds":
+			rule = NearSeconds
 		case text == "" || text[0] == '#':
 		default:
 			s.steps = append(s.steps, step{n, splitWords(t, text), rule})
