@@ -214,9 +214,12 @@ const saveRetry = 5e9
 func (srv *Server) tickSaves(changes uint64, now session.Instant) {
 	s := &srv.saving
 	s.mu.Lock()
-	s.rewrites = s.rewrites || srv.rewriteDue(now)
-	due := s.wanted || s.rewrites || srv.saveDue(changes, now)
-	due = due && s.current == nil && srv.process.Snapshots != nil && s.state.Load()&stateLoading == 0
+	due := false
+	// What is being written, or is to be at the end of loading, may be all that is due.
+	if s.current == nil && srv.process.Snapshots != nil && s.state.Load()&stateLoading == 0 {
+		s.rewrites = s.rewrites || srv.rewriteDue(now)
+		due = s.wanted || s.rewrites || srv.saveDue(changes, now)
+	}
 	s.mu.Unlock()
 	if due {
 		_ = srv.saveInBackground() // Write tells the log

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -365,6 +366,38 @@ func TestSavePointsCountChangesAndSeconds(t *testing.T) {
 	if got := tick(306); got != "2" {
 		t.Errorf("it is not tried again: %s", got)
 	}
+}
+
+// TestASnapshotThatIsUnderWayMayBeTheOneThatIsDue: no other one follows it for what was
+// due before its end.
+func TestASnapshotThatIsUnderWayMayBeTheOneThatIsDue(t *testing.T) {
+	s, m := startSaving(t)
+	c := s.dial(t)
+	var due atomic.Bool
+	due.Store(true)
+	s.process.LogState = func() LogState { return LogState{On: true, Due: due.Load()} }
+	tick := func(want string) {
+		t.Helper()
+		s.tickSaves(s.changes(), s.now())
+		m.running.Wait()
+		if got := infoField(t, c, "aof_rewrite_scheduled") + infoField(t, c, "rdb_saves"); got != want {
+			t.Errorf("scheduled and written: %s, want %s", got, want)
+		}
+	}
+	s.setState(stateLoading, true)
+	tick("00")
+	s.setState(stateLoading, false)
+	hold := make(chan struct{})
+	m.set(false, hold)
+	expect(t, c, "Background saving started", "BGSAVE")
+	s.tickSaves(s.changes(), s.now())
+	due.Store(false)
+	close(hold)
+	m.running.Wait()
+	tick("01")
+	due.Store(true)
+	m.set(false, nil)
+	tick("02")
 }
 
 // TestChangesInPlaceComeTooLateForASnapshot changes values of forms that are not
