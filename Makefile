@@ -3,7 +3,7 @@ GO          ?= go
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 PLATFORMS   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-.PHONY: bench-ci run build test unit clients lint vet staticcheck cross bench bench-client faults deps
+.PHONY: newer bench-ci run build test unit clients lint vet staticcheck cross bench bench-client faults deps
 
 run: ## a whole cluster in one process, ready for any Redis client
 	$(GO) run ./cmd/bowline dev
@@ -19,6 +19,9 @@ unit: ## all tests of this module
 clients: ## other people's clients against the built binary
 	cd e2e && $(GO) vet ./... && BOWLINE_REQUIRE_REDIS=1 $(GO) test -shuffle=on -timeout 10m ./...
 	cd bench/client && $(GO) vet ./... && $(GO) test -shuffle=on -timeout 5m ./...
+
+newer: ## compares with Redis 8.0 and Valkey 8.1; fetches them once, 20 MB
+	scripts/newer-servers $(GO) test -race -shuffle=on -timeout 15m -run Newer ./internal/...
 
 lint: vet staticcheck cross ## what needs no running
 

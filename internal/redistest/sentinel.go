@@ -16,7 +16,7 @@ func StartSentinel(tb testing.TB, name, primary string) *Server {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return launch(tb, func(s *Server, own, dir string) []string {
+	return launch(tb, debian(tb), func(s *Server, own, dir string) []string {
 		file := filepath.Join(dir, "sentinel.conf") // it keeps its state in there
 		text := fmt.Sprintf("port %s\nbind 127.0.0.1\nunixsocket %s\ndir %s\nloglevel warning\n", own, s.Socket, dir) +
 			fmt.Sprintf("sentinel monitor %s %s %s 1\nsentinel failover-timeout %[1]s 5000\n", name, host, port)

@@ -29,17 +29,25 @@ type Server struct {
 // and waits until it answers. The process ends with the test.
 func Start(tb testing.TB, args ...string) *Server {
 	tb.Helper()
-	return launch(tb, func(s *Server, port, dir string) []string {
+	return launch(tb, debian(tb), plain(args))
+}
+
+// arguments are those of a server, for a port and a directory.
+type arguments func(s *Server, port, dir string) []string
+
+// plain is a server without persistence, with extra arguments.
+func plain(extra []string) arguments {
+	return func(s *Server, port, dir string) []string {
 		return append([]string{
 			"--port", port, "--bind", "127.0.0.1", "--unixsocket", s.Socket,
 			"--dir", dir, "--save", "", "--appendonly", "no", "--enable-debug-command", "yes", "--daemonize", "no",
 			"--loglevel", "warning",
-		}, args...)
-	})
+		}, extra...)
+	}
 }
 
-// launch runs redis-server with what arguments gives for a port and a directory.
-func launch(tb testing.TB, arguments func(s *Server, port, dir string) []string) *Server {
+// debian is the redis-server that Debian's package has installed.
+func debian(tb testing.TB) (binary string) {
 	tb.Helper()
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -48,6 +56,12 @@ func launch(tb testing.TB, arguments func(s *Server, port, dir string) []string)
 		}
 		tb.Skip("redis-server is not installed")
 	}
+	return binary
+}
+
+// launch runs a server and waits until it answers. It ends with the test.
+func launch(tb testing.TB, binary string, args arguments) *Server {
+	tb.Helper()
 	// A socket path has a limit of about 100 bytes, which tb.TempDir can exceed.
 	dir, err := os.MkdirTemp("", "redistest")
 	if err != nil {
@@ -55,25 +69,25 @@ func launch(tb testing.TB, arguments func(s *Server, port, dir string) []string)
 	}
 	tb.Cleanup(func() { os.RemoveAll(dir) })
 	for attempt := 0; ; attempt++ {
-		s, out := start(tb, binary, dir, arguments)
+		s, out := start(tb, binary, dir, args)
 		if s != nil {
 			return s
 		}
 		// Another process may have taken the port between the probe and the start.
 		if attempt == 4 || !bytes.Contains(out, []byte("Address already in use")) {
-			tb.Fatalf("redis-server did not answer; its output:\n%s", out)
+			tb.Fatalf("%s did not answer; its output:\n%s", binary, out)
 		}
 	}
 }
 
-func start(tb testing.TB, binary, dir string, arguments func(s *Server, port, dir string) []string) (*Server, []byte) {
+func start(tb testing.TB, binary, dir string, args arguments) (*Server, []byte) {
 	port := strconv.Itoa(freePort(tb))
 	s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), Socket: filepath.Join(dir, "redis.sock")}
 	var out bytes.Buffer
-	cmd := exec.Command(binary, arguments(s, port, dir)...)
+	cmd := exec.Command(binary, args(s, port, dir)...)
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
-		tb.Fatalf("start redis-server: %v", err)
+		tb.Fatalf("start %s: %v", binary, err)
 	}
 	exited := make(chan struct{})
 	go func() { cmd.Wait(); close(exited) }()
