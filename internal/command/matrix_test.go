@@ -102,10 +102,13 @@ func matrixMarkdown(rows []matrixRow, d *redistest.Differences) []byte {
 func writeDifferences(b *bytes.Buffer, d *redistest.Differences) {
 	b.WriteString("\n## Differences from redis-server 7.0.15\n\n" +
 		"The tests run commands on both and compare every byte of the replies, but for what follows. The same as data: `testdata/differences.json`.\n")
+	row := func(r redistest.ReplyDifference) {
+		fmt.Fprintf(b, "- `%s` (%s): %s\n", strings.ToUpper(r.Command), r.Compare, r.Reason)
+	}
 	section := func(title string) { fmt.Fprintf(b, "\n%s\n\n", title) }
 	section("Replies:")
 	for _, r := range d.Replies {
-		fmt.Fprintf(b, "- `%s` (%s): %s\n", strings.ToUpper(r.Command), r.Compare, r.Reason)
+		row(r)
 	}
 	section("What `COMMAND INFO` says:")
 	for _, r := range d.Commands {
@@ -132,6 +135,13 @@ func writeDifferences(b *bytes.Buffer, d *redistest.Differences) {
 			which += " (" + strings.Join(r.Values, ", ") + ")"
 		}
 		fmt.Fprintf(b, "- %s: %s\n", which, r.Reason)
+	}
+	b.WriteString("\n## Differences from Redis 8.0 and Valkey 8.1\n\n" +
+		"What came after Redis 7.0 is compared with these: `make newer` fetches both from Debian trixie, without installing them, and runs the tests " +
+		"named `Newer`. To run them with other binaries, name these in `BOWLINE_REDIS8` and `BOWLINE_VALKEY8`: `go test -run Newer ./internal/...`. " +
+		"Without the variables the tests are skipped.\n\nBeside the differences in replies above:\n\n")
+	for _, r := range d.Newer {
+		row(r)
 	}
 }
 

@@ -964,7 +964,7 @@ var table = [Count]Spec{
 	},
 	IDClientSetinfo: {
 		Name: "client|setinfo", Arity: 4,
-		Flags:      FlagNoscript | FlagLoading | FlagStale | FlagAllowBusy,
+		Flags:      FlagNoscript | FlagLoading | FlagStale,
 		Categories: CategorySlow | CategoryConnection,
 		Tips:       []string{"request_policy:all_nodes", "response_policy:all_succeeded"},
 		Group:      "connection", Since: "7.2.0",
@@ -1700,7 +1700,7 @@ var table = [Count]Spec{
 		},
 	},
 	IDCommandGetkeys: {
-		Name: "command|getkeys", Arity: -4,
+		Name: "command|getkeys", Arity: -3,
 		Flags:      FlagLoading | FlagStale,
 		Categories: CategorySlow | CategoryConnection,
 		Group:      "server", Since: "2.8.13",
@@ -1709,7 +1709,7 @@ var table = [Count]Spec{
 		Locks:      LocksNone, State: Working,
 	},
 	IDCommandGetkeysandflags: {
-		Name: "command|getkeysandflags", Arity: -4,
+		Name: "command|getkeysandflags", Arity: -3,
 		Flags:      FlagLoading | FlagStale,
 		Categories: CategorySlow | CategoryConnection,
 		Group:      "server", Since: "7.0.0",
@@ -5783,8 +5783,8 @@ var table = [Count]Spec{
 	},
 	IDScriptShow: {
 		Name: "script|show", Arity: 3,
-		Flags:      FlagNoscript | FlagStale,
-		Categories: CategoryKeyspace | CategoryRead | CategorySlow | CategoryScripting,
+		Flags:      FlagNoscript,
+		Categories: CategorySlow | CategoryScripting,
 		Group:      "scripting", Since: "8.0.0",
 		SinceValkey: true,
 		Summary:     "Shows the text of a cached script",

@@ -57,7 +57,7 @@ func (o *MemberScan) ParseOptions(c *Ctx, args Args, bare string) (ok bool) {
 			o.pattern = args[i]
 		case bare != "" && command.IsToken(args[i], bare):
 			o.Bare = true
-		case bare == "" && command.IsToken(args[i], "NOVALUES"):
+		case command.IsToken(args[i], "NOVALUES"):
 			c.Error(reply.NoValues)
 			return false
 		default:

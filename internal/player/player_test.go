@@ -59,12 +59,18 @@ var driverFor = map[int]string{2: "epoll", 3: "portable"}
 // pair starts both servers and connects to them in a protocol version.
 func pair(t *testing.T, proto int, settings ...string) Pair {
 	t.Helper()
+	return pairWith(t, redistest.Start, proto, settings...)
+}
+
+// pairWith is pair with another server than Debian's.
+func pairWith(t *testing.T, start func(testing.TB, ...string) *redistest.Server, proto int, settings ...string) Pair {
+	t.Helper()
 	var flags []string
 	for i := 0; i < len(settings); i += 2 {
 		flags = append(flags, "--"+settings[i], settings[i+1])
 	}
 	p := Pair{
-		Oracle:  redistest.Start(t, flags...).Dial(t),
+		Oracle:  start(t, flags...).Dial(t),
 		Subject: redistest.Dial(t, "tcp", startBowline(t, append(settings[:len(settings):len(settings)], "network", driverFor[proto])...)),
 	}
 	for _, c := range []*redistest.Conn{p.Oracle, p.Subject} {
@@ -175,19 +181,24 @@ func TestScriptsAnswerAsRedis(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			s := readScript(t, file)
 			forBothProtocols(t, func(t *testing.T, proto int) {
-				p := pair(t, proto, s.settings...)
-				for _, step := range s.steps {
-					rule := step.rule
-					if rule == Exact {
-						rule = Rule(step.args[0])
-					}
-					want, got := p.Oracle.Raw(step.args...), p.Subject.Raw(step.args...)
-					if !rule.Same(want, got) {
-						t.Errorf("line %d: %s\n  redis-server: %s\n  bowline:      %s", step.line, Quote(step.args), shown(want), shown(got))
-					}
-				}
+				pair(t, proto, s.settings...).playScript(t, s)
 			})
 		})
+	}
+}
+
+// playScript plays the steps of a script one by one.
+func (p Pair) playScript(t *testing.T, s script) {
+	t.Helper()
+	for _, step := range s.steps {
+		rule := step.rule
+		if rule == Exact {
+			rule = p.rule(step.args[0])
+		}
+		want, got := p.Oracle.Raw(step.args...), p.Subject.Raw(step.args...)
+		if !rule.Same(want, got) {
+			t.Errorf("line %d: %s\n  redis-server: %s\n  bowline:      %s", step.line, Quote(step.args), shown(want), shown(got))
+		}
 	}
 }
 

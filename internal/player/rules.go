@@ -47,34 +47,67 @@ var comparisons = map[string]Comparison{
 	"shape": Shape, "errors-only": ErrorsOnly,
 }
 
-// rules are the commands whose replies are not compared exactly, in lower case.
-var rules = sync.OnceValues(func() (map[string]Comparison, error) {
+// rules are how the replies to commands, in lower case, are compared that are not
+// compared exactly.
+type rules struct {
+	debian map[string]Comparison // with Debian's server
+	newer  map[string]Comparison // with newer ones
+}
+
+var readRules = sync.OnceValues(func() (*rules, error) {
 	d, err := redistest.ReadDifferences()
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]Comparison{}
+	r := &rules{debian: map[string]Comparison{}, newer: map[string]Comparison{}}
 	for _, row := range d.Replies {
-		c, known := comparisons[row.Compare]
-		if !known {
-			return nil, fmt.Errorf("differences of %s: there is no comparison %q", row.Command, row.Compare)
+		if err := addRule(r.debian, row); err != nil {
+			return nil, err
 		}
-		if _, twice := all[row.Command]; twice || command.ByName(row.Command) == nil || row.Reason == "" {
-			return nil, fmt.Errorf("differences of %s: no such command, no reason, or a second row", row.Command)
-		}
-		all[row.Command] = c
 	}
-	return all, nil
+	for _, row := range d.Newer {
+		if err := addRule(r.newer, row); err != nil {
+			return nil, err
+		}
+	}
+	for _, row := range d.Replies {
+		if _, own := r.newer[row.Command]; !own && !row.Only70 {
+			r.newer[row.Command] = comparisons[row.Compare]
+		}
+	}
+	return r, nil
 })
+
+func addRule(all map[string]Comparison, row redistest.ReplyDifference) error {
+	c, known := comparisons[row.Compare]
+	if !known {
+		return fmt.Errorf("differences of %s: there is no comparison %q", row.Command, row.Compare)
+	}
+	if _, twice := all[row.Command]; twice || command.ByName(row.Command) == nil || row.Reason == "" {
+		return fmt.Errorf("differences of %s: no such command, no reason, or a second row", row.Command)
+	}
+	all[row.Command] = c
+	return nil
+}
 
 // Rule says how the replies to a command are compared, by its name in any case.
 // The exceptions stand in testdata/differences.json; a mistake in it is a bug.
-func Rule(name string) Comparison {
-	all, err := rules()
+func Rule(name string) Comparison { return mustRules().debian[strings.ToLower(name)] }
+
+// rule is [Rule] for the server that the pair has.
+func (p Pair) rule(name string) Comparison {
+	if p.Newer {
+		return mustRules().newer[strings.ToLower(name)]
+	}
+	return Rule(name)
+}
+
+func mustRules() *rules {
+	all, err := readRules()
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return all[strings.ToLower(name)]
+	return all
 }
 
 // nearMillis is how much later one server may run a command than the other.
@@ -121,17 +154,24 @@ func (c Comparison) Same(want, got []byte) bool {
 	return bytes.Equal(want, got)
 }
 
+// near compares integers, and those in arrays.
 func near(want, got []byte, distance int64) bool {
-	if bytes.Equal(want, got) {
-		return true
+	a, b := strings.Split(string(want), "\r\n"), strings.Split(string(got), "\r\n")
+	if len(a) != len(b) {
+		return false
 	}
-	a, errA := integer(want)
-	b, errB := integer(got)
-	return errA == nil && errB == nil && a >= 0 && b >= 0 && a-b <= distance && b-a <= distance
+	for i := range a {
+		m, errA := integer(a[i])
+		n, errB := integer(b[i])
+		if a[i] != b[i] && (errA != nil || errB != nil || m < 0 || n < 0 || m-n > distance || n-m > distance) {
+			return false
+		}
+	}
+	return true
 }
 
-func integer(reply []byte) (int64, error) {
-	return strconv.ParseInt(strings.TrimSpace(strings.TrimPrefix(string(reply), ":")), 10, 64)
+func integer(line string) (int64, error) {
+	return strconv.ParseInt(strings.TrimPrefix(line, ":"), 10, 64)
 }
 
 func sortedLines(reply []byte) []string {

@@ -10,17 +10,15 @@ import (
 // differencesPath is seen from the folder of a package, where its tests run.
 const differencesPath = "../../testdata/differences.json"
 
-// Differences say where Bowline and redis-server 7.0.15 differ. Every row has its
+// Differences say where Bowline and redis-server differ. Every row has its
 // reason.
 type Differences struct {
 	About []string `json:"about"`
 	// Replies are commands whose replies are not compared byte by byte, and how
-	// they are instead.
-	Replies []struct {
-		Command string `json:"command"`
-		Compare string `json:"compare"`
-		Reason  string `json:"reason"`
-	} `json:"replies"`
+	// they are instead. Those about what is newer than 7.0 are not for newer servers.
+	Replies []ReplyDifference `json:"replies"`
+	// Newer are those of newer servers, beside or instead of the others.
+	Newer []ReplyDifference `json:"newer"`
 	// Commands are those of which COMMAND INFO says something else, in the fields
 	// named.
 	Commands []struct {
@@ -40,6 +38,15 @@ type Differences struct {
 	} `json:"parameters"`
 	// Values are those that CONFIG SET treats otherwise.
 	Values []ValueDifference `json:"values"`
+}
+
+// ReplyDifference is about the replies to a command. Only70 says that no newer server
+// differs so.
+type ReplyDifference struct {
+	Command string `json:"command"`
+	Compare string `json:"compare"`
+	Only70  bool   `json:"only_7_0"`
+	Reason  string `json:"reason"`
 }
 
 // ValueDifference is about values of parameters. Names, Effect and Kind choose the

@@ -23,7 +23,7 @@ func TestSortedSetsOfLaterVersions(t *testing.T) {
 		ZRANK s a WITHSCORE => -WRONGTYPE Operation against a key holding the wrong kind of value
 		ZSCAN z 0 NOSCORES => *2 $1 0 *3 $1 a $1 b $1 c
 		ZSCAN z 0 noscores MATCH [bc] COUNT 5 => *2 $1 0 *2 $1 b $1 c
-		ZSCAN z 0 NOVALUES => -ERR syntax error
+		ZSCAN z 0 NOVALUES => -ERR NOVALUES option can only be used in HSCAN
 	`)
 	c.run("HELLO", "3")
 	c.script(`

@@ -1,6 +1,8 @@
 package hashes
 
 import (
+	"math"
+
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/engine"
 	"github.com/bowline-kv/bowline/internal/reply"
@@ -161,7 +163,7 @@ func pairsFrom(c *engine.Ctx, args engine.Args, at int) (pairs [][]byte, ok bool
 		return nil, false
 	}
 	n, ok := resp.ParseInt(args[at+1])
-	if !ok || n < 1 {
+	if !ok || n < 1 || n > math.MaxInt32 {
 		c.Error(reply.FieldsNumber)
 		return nil, false
 	}
