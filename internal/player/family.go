@@ -14,29 +14,25 @@ var besides = map[string]bool{
 	"copy": true, "del": true, "exists": true, "move": true, "pexpireat": true, "persist": true, "rename": true, "set": true, "type": true,
 }
 
-// NewFamily takes part with every working command of one group ("hash"), which come
-// often, and some that treat keys of all types.
-func NewFamily(group string) *Generator {
-	return family(group, NewGenerator().specs)
-}
+// NewFamily takes part with every working command of one group ("hash") that a version
+// of Redis has, which come often, and some that treat keys of all types.
+func NewFamily(version, group string) *Generator { return NewGenerator(version).family(group) }
 
 // NewWholeFamily is NewFamily with the commands and options that redis-server does
 // not have, or that change data by chance.
 func NewWholeFamily(group string) *Generator {
-	var all []*command.Spec
+	all := &Generator{}
 	for s := range command.All() {
 		if s.State == command.Working && s.Parent == nil && s.Subcommands == nil {
-			all = append(all, s)
+			all.specs = append(all.specs, s)
 		}
 	}
-	g := family(group, all)
-	g.newer = true
-	return g
+	return all.family(group)
 }
 
-func family(group string, from []*command.Spec) *Generator {
-	g, others := &Generator{}, &Generator{}
-	for _, s := range from {
+func (all *Generator) family(group string) *Generator {
+	g, others := &Generator{version: all.version}, &Generator{}
+	for _, s := range all.specs {
 		if s.Group == group {
 			g.specs = append(g.specs, s)
 		} else if besides[s.Name] {

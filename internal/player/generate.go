@@ -12,8 +12,8 @@ import (
 
 // Generator makes random commands from the command table.
 type Generator struct {
-	specs []*command.Spec
-	newer bool // options too that redis-server does not have
+	specs   []*command.Spec
+	version string // options that came later don't take part; "": all do
 }
 
 // excludedGroups have commands that are about the connection or the process.
@@ -26,26 +26,36 @@ var included = map[string]bool{"dbsize": true, "flushdb": true, "flushall": true
 // arguments than they did.
 var excluded = map[string]bool{"scan": true, "dump": true, "restore": true, "sort": true, "sort_ro": true, "spop": true, "zrank": true, "zrevrank": true}
 
-// NewGenerator takes part with every working command on keys.
-func NewGenerator() *Generator {
-	g := &Generator{}
+// DebianVersion is that of Debian's redis-server.
+const DebianVersion = "7.0"
+
+// NewGenerator takes part with every working command on keys that a version of Redis has.
+func NewGenerator(version string) *Generator {
+	g := &Generator{version: version}
 	for s := range command.All() {
 		// Commands that wait are played elsewhere: nobody is there to end the wait.
 		if s.Flags&command.FlagBlocking == 0 && s.State == command.Working && s.Parent == nil && s.Subcommands == nil && !excluded[s.Name] &&
-			(!excludedGroups[s.Group] || included[s.Name]) && inOracle(s.Since) {
+			(!excludedGroups[s.Group] || included[s.Name]) && !s.SinceValkey && upTo(s.Since, version) {
 			g.specs = append(g.specs, s)
 		}
 	}
 	return g
 }
 
-// inOracle says whether the version of redis-server that programs are compared
-// with has what came with a version.
-func inOracle(since string) bool {
-	major, rest, _ := strings.Cut(since, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	m, _ := strconv.Atoi(major)
-	return m < 7 || m == 7 && minor == "0"
+// upTo says whether a version has what came with another; "" has all.
+func upTo(since, version string) bool {
+	if version == "" {
+		return true
+	}
+	a, b := majorMinor(since), majorMinor(version)
+	return slices.Compare(a[:], b[:]) <= 0
+}
+
+func majorMinor(version string) (numbers [2]int) {
+	for i, digits := range strings.SplitN(version+".", ".", 3)[:2] {
+		numbers[i], _ = strconv.Atoi(digits) // what has no digits is 0
+	}
+	return numbers
 }
 
 // Names lists the commands that take part.
@@ -57,10 +67,11 @@ func (g *Generator) Names() []string {
 	return names
 }
 
-// Values that commands are made of. Few keys, so that commands meet; numbers at
+// Values that commands are made of. Few keys and fields, so that commands meet; numbers at
 // the edges; texts that look like numbers or options.
 var (
 	someKeys    = []string{"a", "b", "c", "{t}x", "", "k\x00\xff"}
+	someFields  = []string{"", "v", "f", "10", "k\x00\xff", "hello"}
 	someStrings = []string{"", "v", "\xff\xff\x0f", "hello", "10", "-3", "9223372036854775807", "-9223372036854775808", "007", "1.5", "3.0e2", " 1", "\r\n\x00"}
 	someInts    = []string{"0", "1", "-1", "7", "12", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "x", "", "1.0"}
 	someDoubles = []string{"0", "1.5", "-2.25", "3.0e3", "1e400", "inf", "-inf", "nan", "0.1", "0x1p3", "x", "", "10.000000000000000001"}
@@ -82,6 +93,7 @@ var (
 		"cursor integer":    {"0", "0", "1", "7", "12", "18446744073709551616", "x"},
 		"numfields integer": {"1", "2", "3", "1", "2", "0", "x"},
 		"numkeys integer":   {"1", "2", "3", "1", "2", "3", "0", "-1", "x"},
+		"field string":      someFields,
 		// Members are short, so that sorted sets stay packed: in large ones, ranges of
 		// members depend on chance unless all scores are equal.
 		"member string":    someStrings,
@@ -112,8 +124,8 @@ func (g *Generator) command(t *rapid.T) []string {
 	s := rapid.SampledFrom(g.specs).Draw(t, "command")
 	args := []string{s.Name}
 	for i := range s.Arguments {
-		if g.newer || inOracle(s.Arguments[i].Since) {
-			args = appendArgument(t, args, &s.Arguments[i])
+		if upTo(s.Arguments[i].Since, g.version) {
+			args = g.appendArgument(t, args, &s.Arguments[i])
 		}
 	}
 	switch rapid.IntRange(0, 19).Draw(t, "damage") {
@@ -131,7 +143,7 @@ func (g *Generator) command(t *rapid.T) []string {
 	return args
 }
 
-func appendArgument(t *rapid.T, args []string, a *command.Argument) []string {
+func (g *Generator) appendArgument(t *rapid.T, args []string, a *command.Argument) []string {
 	times := 1
 	for _, f := range a.Flags {
 		switch f {
@@ -147,12 +159,12 @@ func appendArgument(t *rapid.T, args []string, a *command.Argument) []string {
 		if a.Token != "" {
 			args = append(args, a.Token)
 		}
-		args = appendValue(t, args, a)
+		args = g.appendValue(t, args, a)
 	}
 	return args
 }
 
-func appendValue(t *rapid.T, args []string, a *command.Argument) []string {
+func (g *Generator) appendValue(t *rapid.T, args []string, a *command.Argument) []string {
 	pick := func(from []string) []string { return append(args, rapid.SampledFrom(from).Draw(t, a.Name)) }
 	if values := someValues[a.Name+" "+a.Type]; values != nil {
 		return pick(values)
@@ -163,14 +175,14 @@ func appendValue(t *rapid.T, args []string, a *command.Argument) []string {
 	case "oneof":
 		known := make([]*command.Argument, 0, len(a.Arguments))
 		for i := range a.Arguments {
-			if inOracle(a.Arguments[i].Since) {
+			if upTo(a.Arguments[i].Since, g.version) {
 				known = append(known, &a.Arguments[i])
 			}
 		}
-		return appendArgument(t, args, rapid.SampledFrom(known).Draw(t, a.Name))
+		return g.appendArgument(t, args, rapid.SampledFrom(known).Draw(t, a.Name))
 	case "block":
 		for i := range a.Arguments {
-			args = appendArgument(t, args, &a.Arguments[i])
+			args = g.appendArgument(t, args, &a.Arguments[i])
 		}
 		return args
 	case "key":

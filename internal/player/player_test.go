@@ -90,7 +90,7 @@ func forBothProtocols(t *testing.T, run func(t *testing.T, proto int)) {
 
 func TestRandomProgramsAnswerAsRedis(t *testing.T) {
 	const programLength = 100
-	g := NewGenerator()
+	g := NewGenerator(DebianVersion)
 	if len(g.Names()) < 35 {
 		t.Fatalf("only %d commands take part: %q", len(g.Names()), g.Names())
 	}
@@ -137,7 +137,7 @@ func setChecks(t *testing.T, n int) {
 func TestTransactionsOfSeveralConnectionsAnswerAsRedis(t *testing.T) {
 	const length = 60
 	setChecks(t, *steps/length)
-	turns := NewGenerator().Session(length)
+	turns := NewGenerator(DebianVersion).Session(length)
 	forBothProtocols(t, func(t *testing.T, proto int) {
 		oracle := redistest.Start(t)
 		subject := startBowline(t)

@@ -68,6 +68,13 @@ func DialTLS(tb testing.TB, addr string, config *tls.Config) *Conn {
 	return c
 }
 
+// Another is one more connection to the same server, without TLS.
+func (c *Conn) Another() *Conn {
+	c.tb.Helper()
+	addr := c.nc.RemoteAddr()
+	return Dial(c.tb, addr.Network(), addr.String())
+}
+
 // Net is the connection below, for tests that cut or stall it.
 func (c *Conn) Net() net.Conn { return c.nc }
 

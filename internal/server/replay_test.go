@@ -74,7 +74,7 @@ type replayed struct {
 }
 
 var replays = []replayed{
-	{name: "all", programs: player.NewGenerator().Programs(200)},
+	{name: "all", programs: player.NewGenerator(player.DebianVersion).Programs(200)},
 	{"hash", player.NewWholeFamily("hash").Programs(200), map[string][]string{
 		"hash-max-listpack-entries": {"0", "2", "4", "512"}, "hash-max-listpack-value": {"0", "3", "64"}}},
 	{"list", player.NewWholeFamily("list").Programs(200), map[string][]string{"list-max-listpack-size": {"-2", "1", "3"}}},

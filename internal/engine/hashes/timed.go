@@ -222,6 +222,9 @@ func (ed *edit) setOver(o *setOptions) {
 			gone = append(gone, o.pairs[i])
 		}
 	}
+	if !ed.found { // for a moment it was there
+		c.Notify(shard.NotifyNew, "new", ed.key)
+	}
 	c.Notify(shard.NotifyHash, "hset", ed.key)
 	c.Notify(shard.NotifyHash, "hdel", ed.key)
 	switch {
