@@ -47,7 +47,7 @@ func (c *Config) LoadEnviron(env []string) error {
 const environmentPrefix = "BOWLINE_"
 
 // environmentOthers are read by somebody else: the project's tests.
-var environmentOthers = map[string]bool{"REQUIRE_REDIS": true}
+var environmentOthers = map[string]bool{"REQUIRE_REDIS": true, "REDIS8": true, "REDIS8_CHECK_RDB": true, "VALKEY8": true}
 
 // environmentName is what stands for a parameter after the prefix.
 func environmentName(name string) string {

@@ -185,7 +185,7 @@ func TestTOMLRefusesWithPlaceAndReason(t *testing.T) {
 func TestEnvironmentIsRead(t *testing.T) {
 	c := New()
 	err := c.LoadEnviron([]string{"PATH=/bin", "BOWLINE_MAXCLIENTS=50", "BOWLINE_SLAVE_PRIORITY=7", "BOWLINE_SERVER_CPULIST=0-3",
-		"BOWLINE_BIND=127.0.0.1 ::1", "BOWLINE_SAVE=", "BOWLINE_REQUIREPASS=a b=c", "BOWLINE_REQUIRE_REDIS=1"})
+		"BOWLINE_BIND=127.0.0.1 ::1", "BOWLINE_SAVE=", "BOWLINE_REQUIREPASS=a b=c", "BOWLINE_REQUIRE_REDIS=1", "BOWLINE_REDIS8=/redis-server"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,13 @@ import (
 	"github.com/bowline-kv/bowline/internal/redistest"
 )
 
-// dumpedValues are commands that make the key k, and those that read it whole.
-var dumpedValues = []struct{ write, read []string }{
+// dumped is a value that travels.
+type dumped struct {
+	write []string // the commands that make the key k
+	read  []string // those that read it whole
+}
+
+var dumpedValues = []dumped{
 	{[]string{"SET k hello"}, []string{"GET k"}},
 	{[]string{"SET k 12345"}, []string{"GET k"}},
 	{[]string{"SET k " + strings.Repeat("compressible", 300)}, []string{"GET k"}},
@@ -33,15 +38,17 @@ func manyTimes(format string, n int) (commands []string) {
 }
 
 // TestDumpsTravel moves values from either server to the other, and to itself.
-func TestDumpsTravel(t *testing.T) {
-	p := pair(t, 2)
+func TestDumpsTravel(t *testing.T) { pair(t, 2).travel(t, dumpedValues) }
+
+func (p Pair) travel(t *testing.T, values []dumped) {
+	t.Helper()
 	run := func(c *redistest.Conn, commands []string) (replies []string) {
 		for _, cmd := range commands {
 			replies = append(replies, fmt.Sprint(c.Do(strings.Fields(cmd)...)))
 		}
 		return replies
 	}
-	for _, v := range dumpedValues {
+	for _, v := range values {
 		for _, from := range []*redistest.Conn{p.Oracle, p.Subject} {
 			for _, to := range []*redistest.Conn{p.Oracle, p.Subject} {
 				run(from, []string{"FLUSHALL"})

@@ -22,9 +22,11 @@ var excludedGroups = map[string]bool{"connection": true, "server": true, "cluste
 // included are commands of those groups that are about keys after all.
 var included = map[string]bool{"dbsize": true, "flushdb": true, "flushall": true, "swapdb": true}
 
-// excluded commands are played elsewhere, change data by chance, or take more
-// arguments than they did.
-var excluded = map[string]bool{"scan": true, "dump": true, "restore": true, "sort": true, "sort_ro": true, "spop": true, "zrank": true, "zrevrank": true}
+// excluded commands are played elsewhere, or change data by chance.
+var excluded = map[string]bool{"scan": true, "dump": true, "restore": true, "sort": true, "sort_ro": true, "spop": true}
+
+// differs70 are commands that Debian's server has in another form.
+var differs70 = map[string]bool{"zrank": true, "zrevrank": true}
 
 // DebianVersion is that of Debian's redis-server.
 const DebianVersion = "7.0"
@@ -34,7 +36,7 @@ func NewGenerator(version string) *Generator {
 	g := &Generator{version: version}
 	for s := range command.All() {
 		// Commands that wait are played elsewhere: nobody is there to end the wait.
-		if s.Flags&command.FlagBlocking == 0 && s.State == command.Working && s.Parent == nil && s.Subcommands == nil && !excluded[s.Name] &&
+		if s.Flags&command.FlagBlocking == 0 && s.State == command.Working && s.Parent == nil && s.Subcommands == nil && !excluded[s.Name] && (version != DebianVersion || !differs70[s.Name]) &&
 			(!excludedGroups[s.Group] || included[s.Name]) && !s.SinceValkey && upTo(s.Since, version) {
 			g.specs = append(g.specs, s)
 		}

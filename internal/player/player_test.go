@@ -89,11 +89,17 @@ func forBothProtocols(t *testing.T, run func(t *testing.T, proto int)) {
 }
 
 func TestRandomProgramsAnswerAsRedis(t *testing.T) {
-	const programLength = 100
 	g := NewGenerator(DebianVersion)
 	if len(g.Names()) < 35 {
 		t.Fatalf("only %d commands take part: %q", len(g.Names()), g.Names())
 	}
+	forBothProtocols(t, func(t *testing.T, proto int) { pair(t, proto).playAll(t, g) })
+}
+
+// playAll plays random programs, and compares what is there at their end.
+func (p Pair) playAll(t *testing.T, g *Generator) {
+	t.Helper()
+	const programLength = 100
 	// Programs have half the length on average.
 	setChecks(t, 2**steps/programLength)
 	// The state at the end is compared too.
@@ -109,15 +115,12 @@ func TestRandomProgramsAnswerAsRedis(t *testing.T) {
 		}
 	}
 	state = append(state, []string{"SELECT", "0"}, []string{"FLUSHALL"})
-	forBothProtocols(t, func(t *testing.T, proto int) {
-		p := pair(t, proto)
-		programs := g.Programs(programLength)
-		rapid.Check(t, func(t *rapid.T) {
-			program := programs.Draw(t, "program")
-			if difference := p.Play(append(program, state...)); difference != "" {
-				t.Fatal(difference)
-			}
-		})
+	programs := g.Programs(programLength)
+	rapid.Check(t, func(t *rapid.T) {
+		program := programs.Draw(t, "program")
+		if difference := p.Play(append(program, state...)); difference != "" {
+			t.Fatal(difference)
+		}
 	})
 }
 
