@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -114,11 +115,11 @@ func TestOldAndNewEncodingsAreRead(t *testing.T) {
 		`set: "m" "1"`:                        dump(TypeSetListpack, listpack("m", "1")),
 		`hash: "ab"="cde" "f"="` + long + `"`: dump(TypeHashZipmap, blob(zipmapOf("ab", "cde", "f", long))),
 		`zset: "a"@-Inf "b"@+Inf "c"@-1.25`:   dump(TypeZSet, AppendLen(nil, 3), blob([]byte("a")), []byte{255}, blob([]byte("b")), []byte{254}, blob([]byte("c")), short("-1.25")),
-		`hash: "f"="v"until 1000 "g"="w"`:     dump(TypeHashMetadata, AppendMillis(nil, 1000), AppendLen(nil, 2), AppendLen(nil, 1), blob([]byte("f")), blob([]byte("v")), AppendLen(nil, 0), blob([]byte("g")), blob([]byte("w"))),
-		`hash: "f"="v"until 1005`:             dump(TypeHashMetadata, AppendMillis(nil, 1000), AppendLen(nil, 1), AppendLen(nil, 6), blob([]byte("f")), blob([]byte("v"))),
-		`hash: "f"="v"until 7`:                dump(TypeHashMetadataPreGA, AppendLen(nil, 1), AppendLen(nil, 7), blob([]byte("f")), blob([]byte("v"))),
-		`hash: "f"="v"until 9 "g"="w"`:        dump(TypeHashListpackEx, AppendMillis(nil, 9), listpack("f", "v", "9", "g", "w", "0")),
-		`hash: "f"="v"until 33177117420000`:   dump(TypeHashListpackExPreGA, listpack("f", "v", "33177117420000")),
+		`hash: "f"="v"until:1000 "g"="w"`:     dump(TypeHashMetadata, AppendMillis(nil, 1000), AppendLen(nil, 2), AppendLen(nil, 1), blob([]byte("f")), blob([]byte("v")), AppendLen(nil, 0), blob([]byte("g")), blob([]byte("w"))),
+		`hash: "f"="v"until:1005`:             dump(TypeHashMetadata, AppendMillis(nil, 1000), AppendLen(nil, 1), AppendLen(nil, 6), blob([]byte("f")), blob([]byte("v"))),
+		`hash: "f"="v"until:7`:                dump(TypeHashMetadataPreGA, AppendLen(nil, 1), AppendLen(nil, 7), blob([]byte("f")), blob([]byte("v"))),
+		`hash: "f"="v"until:9 "g"="w"`:        dump(TypeHashListpackEx, AppendMillis(nil, 9), listpack("f", "v", "9", "g", "w", "0")),
+		`hash: "f"="v"until:33177117420000`:   dump(TypeHashListpackExPreGA, listpack("f", "v", "33177117420000")),
 	} {
 		g := newGathered()
 		if err := ReadDump(payload, g); err != nil {
@@ -252,6 +253,11 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add(someFile(true))
+	for _, file := range newerFiles {
+		if content, err := os.ReadFile(file.path()); err == nil {
+			f.Add(content)
+		}
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		_ = Read(bytes.NewReader(b), newGathered(), Options{SkipUnsupported: true, NoChecksum: true})
 	})

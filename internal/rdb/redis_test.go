@@ -12,12 +12,15 @@ import (
 	"github.com/bowline-kv/bowline/internal/redistest"
 )
 
-// someValues are commands that make a key k, and what it then is, with sets and
-// hashes in any order.
-var someValues = []struct {
+// someValue is commands that make a key k, and what it then is, with sets and hashes
+// in an order of their own.
+type someValue struct {
 	commands [][]string
 	want     string
-}{
+}
+
+// someValues are of every encoding that redis-server 7.0 writes.
+var someValues = []someValue{
 	{[][]string{{"SET", "k", "hello"}}, `string: "hello"`},
 	{[][]string{{"SET", "k", ""}}, `string: ""`},
 	{[][]string{{"SET", "k", "12"}}, `string: "12"`},
@@ -77,20 +80,45 @@ func TestDumpsOfRedisAreRead(t *testing.T) {
 	}
 }
 
-func TestAFileOfRedisIsRead(t *testing.T) {
-	dir := t.TempDir()
-	c := redistest.Start(t, "--dir", dir).Dial(t)
-	want := map[string]string{}
-	for i, v := range someValues {
-		c.Do("SELECT", fmt.Sprint(i%3))
+// fillKeys makes a key of each value, in as many databases.
+func fillKeys(c *redistest.Conn, values []someValue, databases int) {
+	for i, v := range values {
+		c.Do("SELECT", fmt.Sprint(i%databases))
 		for _, cmd := range v.commands {
 			c.Do(cmd...)
 		}
-		name := fmt.Sprintf("key%d", i)
-		c.Do("RENAME", "k", name)
-		want[fmt.Sprintf("%d/%s", i%3, name)] = v.want
+		c.Do("RENAME", "k", fmt.Sprintf("{k}%d", i))
 	}
-	want["1/key7"] = "until 33177117420000 " + want["1/key7"]
+}
+
+// checkFile reads a file with the keys of [fillKeys], and gives the fields of its head.
+func checkFile(t *testing.T, file []byte, values []someValue, databases int) (aux map[string]string) {
+	t.Helper()
+	g := newGathered()
+	aux = map[string]string{}
+	o := Options{Aux: func(name, value []byte) error { aux[string(name)] = string(value); return nil }}
+	if err := Read(bytes.NewReader(file), g, o); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range values {
+		want := v.want
+		if v.commands[0][0] == "SET" && len(v.commands[0]) > 3 {
+			want = "until 33177117420000 " + want
+		}
+		name := fmt.Sprintf("%d/{k}%d", i%databases, i)
+		if got := sorted(g.keys[name]); got != want {
+			t.Errorf("%s is %.200s, want %.200s", name, got, want)
+		}
+	}
+	if len(g.keys) != len(values) {
+		t.Errorf("%d keys, want %d", len(g.keys), len(values))
+	}
+	return aux
+}
+
+// saved is the file that a server writes of what it has.
+func saved(t *testing.T, c *redistest.Conn, dir string) []byte {
+	t.Helper()
 	if reply := fmt.Sprint(c.Do("SAVE")); reply != "OK" {
 		t.Fatalf("SAVE: %v", reply)
 	}
@@ -98,22 +126,15 @@ func TestAFileOfRedisIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := newGathered()
-	aux := map[string]string{}
-	o := Options{Aux: func(name, value []byte) error { aux[string(name)] = string(value); return nil }}
-	if err := Read(bytes.NewReader(file), g, o); err != nil {
-		t.Fatal(err)
-	}
-	if aux["redis-ver"] == "" || aux["redis-bits"] != "64" {
+	return file
+}
+
+func TestAFileOfRedisIsRead(t *testing.T) {
+	dir := t.TempDir()
+	c := redistest.Start(t, "--dir", dir).Dial(t)
+	fillKeys(c, someValues, 3)
+	if aux := checkFile(t, saved(t, c, dir), someValues, 3); aux["redis-ver"] == "" || aux["redis-bits"] != "64" {
 		t.Errorf("fields are %v", aux)
-	}
-	for name, v := range want {
-		if got := sorted(g.keys[name]); got != v {
-			t.Errorf("%s is %.200s, want %.200s", name, got, v)
-		}
-	}
-	if len(g.keys) != len(want) {
-		t.Errorf("%d keys, want %d", len(g.keys), len(want))
 	}
 }
 

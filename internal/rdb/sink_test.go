@@ -40,7 +40,7 @@ func (g *gathered) Element(e *Element) error {
 		g.b.WriteString("@" + strconv.FormatFloat(e.Score, 'g', -1, 64))
 	}
 	if e.ExpireAt != 0 {
-		fmt.Fprintf(&g.b, "until %d", e.ExpireAt)
+		fmt.Fprintf(&g.b, "until:%d", e.ExpireAt)
 	}
 	return nil
 }
