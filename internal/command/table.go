@@ -1584,7 +1584,7 @@ var table = [Count]Spec{
 		SinceValkey: true,
 		Summary:     "Records of slow and of large commands",
 		Complexity:  "that of the subcommand",
-		Locks:       LocksNone, State: Planned,
+		Locks:       LocksNone, State: Working,
 	},
 	IDCommandlogGet: {
 		Name: "commandlog|get", Arity: 4,
@@ -1595,7 +1595,7 @@ var table = [Count]Spec{
 		SinceValkey: true,
 		Summary:     "Shows entries of one of the records",
 		Complexity:  "O(entries)",
-		Locks:       LocksNone, State: Planned,
+		Locks:       LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "count", Type: "integer", KeySpec: -1},
 			{Name: "type", Type: "oneof", KeySpec: -1,
@@ -1621,7 +1621,7 @@ var table = [Count]Spec{
 		SinceValkey: true,
 		Summary:     "Lists the subcommands of COMMANDLOG",
 		Complexity:  "O(1)",
-		Locks:       LocksNone, State: Planned,
+		Locks:       LocksNone, State: Working,
 	},
 	IDCommandlogLen: {
 		Name: "commandlog|len", Arity: 3,
@@ -1632,7 +1632,7 @@ var table = [Count]Spec{
 		SinceValkey: true,
 		Summary:     "Counts the entries of one of the records",
 		Complexity:  "O(1)",
-		Locks:       LocksNone, State: Planned,
+		Locks:       LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "type", Type: "oneof", KeySpec: -1,
 				Arguments: []Argument{
@@ -1658,7 +1658,7 @@ var table = [Count]Spec{
 		SinceValkey: true,
 		Summary:     "Empties one of the records",
 		Complexity:  "O(entries)",
-		Locks:       LocksNone, State: Planned,
+		Locks:       LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "type", Type: "oneof", KeySpec: -1,
 				Arguments: []Argument{

@@ -25,6 +25,8 @@ func newerPair(t *testing.T, server redistest.Newer, proto int, settings ...stri
 // the name of a server.
 func TestNewerScriptsAnswerAsRedis8(t *testing.T) { playNewer(t, redistest.Redis8, "redis8") }
 
+func TestNewerScriptsAnswerAsValkey8(t *testing.T) { playNewer(t, redistest.Valkey8, "valkey8") }
+
 func TestNewerRandomProgramsAnswerAsRedis8(t *testing.T) {
 	forBothProtocols(t, func(t *testing.T, proto int) {
 		newerPair(t, redistest.Redis8, proto).playAll(t, NewGenerator(redis8Version))

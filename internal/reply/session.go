@@ -31,8 +31,11 @@ const (
 	ReplicaTouchesNothing = "ERR Replica can't interact with the keyspace"
 )
 
-// SlowlogCount is the reply to a bad count of SLOWLOG GET.
-const SlowlogCount = "ERR count should be greater than or equal to -1"
+// LogType is the reply to a name of no log.
+const LogType = "ERR type should be one of the following: slow, large-request, large-reply"
+
+// LogCount is the reply to a bad count of SLOWLOG GET or COMMANDLOG GET.
+const LogCount = "ERR count should be greater than or equal to -1"
 
 // NoLatencySamples is the reply to an event that LATENCY GRAPH knows nothing of.
 func NoLatencySamples(event []byte) string {

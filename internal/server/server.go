@@ -124,11 +124,13 @@ type Server struct {
 	monitors monitors
 	waiting  waiting
 	pause    pause
-	slow     slowLog
-	latency  latencyMonitor
-	saving   saving
-	rates    rates
-	peak     atomic.Int64 // the most bytes that keys and values ever took
+	slow     commandLog
+	// Commands with many bytes.
+	largeRequests, largeReplies commandLog
+	latency                     latencyMonitor
+	saving                      saving
+	rates                       rates
+	peak                        atomic.Int64 // the most bytes that keys and values ever took
 	// What DEBUG turns off.
 	noActiveExpire, cronPaused atomic.Bool
 	accounts                   accounts

@@ -1,74 +1,25 @@
 package server
 
 import (
-	"bytes"
-	"fmt"
-	"sync"
-
 	"github.com/bowline-kv/bowline/internal/command"
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/reply"
 	"github.com/bowline-kv/bowline/internal/session"
-	"github.com/bowline-kv/bowline/resp"
 )
 
-// slowLog keeps the newest commands that took long.
-//
 // Commands of a batch share two readings of the clock, which alone cost as much
 // as a short command. Those that may take long by their nature, whose cost is
 // not constant or logarithmic by the command table, are timed by themselves. A
-// run of short ones that together takes as long as an entry of the log makes
+// run of short ones that together takes as long as an entry of the slow log makes
 // the worker time every command of its next batches, so that what goes on being
 // slow is found; so does a threshold below [fineMicros].
-type slowLog struct {
-	mu      sync.Mutex
-	entries []slowEntry // the newest last; guarded by mu
-	next    int64       // id; guarded by mu
-}
-
-type slowEntry struct {
-	id      int64
-	seconds int64 // unix time
-	micros  int64
-	args    [][]byte
-	client  string
-	name    string
-}
-
 const (
 	// fineMicros is the threshold, in microseconds, below which every command is
 	// timed by itself.
 	fineMicros = 1000
 	// waryBatches is for how many batches every command is timed after a slow one.
 	waryBatches = 1000
-
-	slowArgsMax = 32  // arguments of an entry
-	slowArgMax  = 128 // bytes of an argument
 )
-
-// add notes a command; what it keeps of the arguments is copied.
-func (l *slowLog) add(limit int64, now session.Instant, micros int64, s *session.Session, args [][]byte) {
-	e := slowEntry{seconds: now.Wall / 1e6, micros: micros, client: s.Remote(), name: s.Name()}
-	for i, arg := range args {
-		if i == slowArgsMax-1 && len(args) > slowArgsMax {
-			e.args = append(e.args, fmt.Appendf(nil, "... (%d more arguments)", len(args)-i))
-			break
-		}
-		if len(arg) > slowArgMax {
-			e.args = append(e.args, fmt.Appendf(bytes.Clone(arg[:slowArgMax]), "... (%d more bytes)", len(arg)-slowArgMax))
-		} else {
-			e.args = append(e.args, bytes.Clone(arg))
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e.id = l.next
-	l.next++
-	l.entries = append(l.entries, e)
-	if over := int64(len(l.entries)) - limit; over > 0 {
-		l.entries = append(l.entries[:0], l.entries[over:]...)
-	}
-}
 
 func slowlogGet(w *Worker, s *session.Session, args [][]byte) {
 	count := int64(10)
@@ -77,48 +28,18 @@ func slowlogGet(w *Worker, s *session.Session, args [][]byte) {
 		return
 	}
 	if len(args) == 3 {
-		n, ok := resp.ParseInt(args[2])
-		if !ok || n < -1 {
-			s.W.Error(reply.SlowlogCount)
+		var ok bool
+		if count, ok = logCount(s, args[2]); !ok {
 			return
 		}
-		count = n
 	}
-	l := &w.srv.slow
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if count < 0 || count > int64(len(l.entries)) {
-		count = int64(len(l.entries))
-	}
-	s.W.Array(int(count))
-	for i := range int(count) {
-		e := &l.entries[len(l.entries)-1-i]
-		s.W.Array(6)
-		s.W.Int(e.id)
-		s.W.Int(e.seconds)
-		s.W.Int(e.micros)
-		s.W.Array(len(e.args))
-		for _, a := range e.args {
-			s.W.Bulk(a)
-		}
-		s.W.BulkString(e.client)
-		s.W.BulkString(e.name)
-	}
+	w.srv.slow.write(s, count)
 }
 
 func slowlogLen(w *Worker, s *session.Session, _ [][]byte) { s.W.Int(int64(w.srv.slow.len())) }
 
-func (l *slowLog) len() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return len(l.entries)
-}
-
 func slowlogReset(w *Worker, s *session.Session, _ [][]byte) {
-	l := &w.srv.slow
-	l.mu.Lock()
-	l.entries = nil
-	l.mu.Unlock()
+	w.srv.slow.reset()
 	s.W.OK()
 }
 
@@ -145,6 +66,7 @@ func (w *Worker) beginLaps(b *session.Batch) {
 		w.wary--
 	}
 	w.lap = lap{began: b.Now.Mono, fine: fine}
+	w.largeRequest, w.largeReply = largeFrom(w.srv.cfg.Int(config.CommandlogRequestLarger)), largeFrom(w.srv.cfg.Int(config.CommandlogReplyLarger))
 }
 
 // timedAlone says whether the own time of a command of so many arguments is taken.

@@ -81,9 +81,9 @@ func tickingServer(t *testing.T, step int64, settings ...string) (*Server, func(
 	}
 }
 
-func (l *slowLog) names() (names []string) {
+func (l *commandLog) names() (names []string) {
 	for _, e := range l.entries {
-		names = append(names, fmt.Sprintf("%s %d", e.args[0], e.micros))
+		names = append(names, fmt.Sprintf("%s %d", e.args[0], e.value))
 	}
 	return names
 }

@@ -243,7 +243,8 @@ func (w *Worker) watchedChanged(s *session.Session) bool {
 // runQueued runs one command of a transaction under the locks of all.
 func (w *Worker) runQueued(s *session.Session, c *session.Command) *command.Spec {
 	spec := command.Find(c.Args)
-	at := len(s.W.B)
+	from := markOf(s)
+	at := from.bytes
 	if !s.Rights().Everything() && !w.permittedInExec(s, spec, c.Args) {
 		w.noteError(s.W.B[at:])
 		return spec
@@ -268,6 +269,9 @@ func (w *Worker) runQueued(s *session.Session, c *session.Command) *command.Spec
 		r.session(s, w.now, c.Args)
 	case r.server != nil:
 		r.server(w, s, c.Args)
+	}
+	if w.mayBeLarge(s, from) {
+		w.noteReply(s, spec, c.Args, from)
 	}
 	failed := w.noteError(s.W.B[at:])
 	nanos := int64(-1)

@@ -47,6 +47,8 @@ type Worker struct {
 
 	wary int // for so many batches every command is timed by itself
 
+	largeRequest, largeReply int // bytes from which a command enters a log
+
 	// What became of the commands of the batch.
 	specs    [session.BatchMax]*command.Spec
 	outcomes [session.BatchMax]outcome
@@ -88,7 +90,8 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 		if alone && i > w.lap.from {
 			w.endLap(s, b, i)
 		}
-		at := len(s.W.B)
+		from := markOf(s)
+		at := from.bytes
 		w.specs[i], w.outcomes[i] = w.run(s, &b.Commands[i])
 		if w.outcomes[i] == postponed {
 			break
@@ -96,6 +99,14 @@ func (w *Worker) Execute(s *session.Session, b *session.Batch) int {
 		w.failed[i] = w.noteError(s.W.B[at:])
 		if s.Mode != 0 {
 			w.followModes(s, w.specs[i], at)
+		}
+		if w.outcomes[i] == executed {
+			if size := b.Size(i); size >= w.largeRequest {
+				w.noteRequest(s, w.specs[i], b.Commands[i].Args, size)
+			}
+			if w.mayBeLarge(s, from) {
+				w.noteReply(s, w.specs[i], b.Commands[i].Args, from)
+			}
 		}
 		if w.invalid.flushed || len(w.invalid.own) > 0 {
 			w.tellOwn(s)

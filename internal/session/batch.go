@@ -55,6 +55,14 @@ type Batch struct {
 	exec   Executor
 }
 
+// Size is how many bytes the command with an index has taken.
+func (b *Batch) Size(i int) int {
+	if i == 0 {
+		return b.Commands[0].end
+	}
+	return b.Commands[i].end - b.Commands[i-1].end
+}
+
 // NewBatch makes a Batch that runs commands by exec.
 func NewBatch(exec Executor) *Batch {
 	return &Batch{exec: exec, Commands: make([]Command, 0, BatchMax)}
