@@ -33,6 +33,15 @@ func TestNewerRandomProgramsAnswerAsRedis8(t *testing.T) {
 	})
 }
 
+// TestNewerRandomProgramsAnswerAsValkey8 leaves out what Redis added after the fork.
+func TestNewerRandomProgramsAnswerAsValkey8(t *testing.T) {
+	forBothProtocols(t, func(t *testing.T, proto int) {
+		p := newerPair(t, redistest.Valkey8, proto)
+		p.Subject.Do("CONFIG", "SET", "compatibility", "valkey")
+		p.playAll(t, NewGenerator("7.2"))
+	})
+}
+
 // newerFamilies are what is played against Redis 8.
 var newerFamilies = []playedFamily{
 	{
