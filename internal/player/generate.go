@@ -25,18 +25,25 @@ var included = map[string]bool{"dbsize": true, "flushdb": true, "flushall": true
 // excluded commands are played elsewhere, or change data by chance.
 var excluded = map[string]bool{"scan": true, "dump": true, "restore": true, "sort": true, "sort_ro": true, "spop": true}
 
-// differs70 are commands that Debian's server has in another form.
-var differs70 = map[string]bool{"zrank": true, "zrevrank": true}
+// differs70 are commands that Debian's server has in another form, and differsNewer
+// those whose differences from newer servers programs can't keep away from.
+var (
+	differs70    = map[string]bool{"zrank": true, "zrevrank": true}
+	differsNewer = map[string]bool{"lset": true}
+)
 
 // DebianVersion is that of Debian's redis-server.
 const DebianVersion = "7.0"
 
 // NewGenerator takes part with every working command on keys that a version of Redis has.
 func NewGenerator(version string) *Generator {
-	g := &Generator{version: version}
+	g, differs := &Generator{version: version}, differsNewer
+	if version == DebianVersion {
+		differs = differs70
+	}
 	for s := range command.All() {
 		// Commands that wait are played elsewhere: nobody is there to end the wait.
-		if s.Flags&command.FlagBlocking == 0 && s.State == command.Working && s.Parent == nil && s.Subcommands == nil && !excluded[s.Name] && (version != DebianVersion || !differs70[s.Name]) &&
+		if s.Flags&command.FlagBlocking == 0 && s.State == command.Working && s.Parent == nil && s.Subcommands == nil && !excluded[s.Name] && !differs[s.Name] &&
 			(!excludedGroups[s.Group] || included[s.Name]) && !s.SinceValkey && upTo(s.Since, version) {
 			g.specs = append(g.specs, s)
 		}
