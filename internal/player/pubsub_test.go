@@ -129,3 +129,27 @@ func TestMessagesReachWhoListens(t *testing.T) {
 		}
 	}
 }
+
+// TestOverwritingAKeyWhoseTimeIsOverIsTold: first it expires.
+func TestOverwritingAKeyWhoseTimeIsOverIsTold(t *testing.T) {
+	p := pair(t, 2, "enable-debug-command", "yes", "notify-keyspace-events", "KEAnm")
+	want := listen(t, p.Oracle.Another(), 2, "PSUBSCRIBE", "*")
+	got := listen(t, p.Subject.Another(), 2, "PSUBSCRIBE", "*")
+	if difference := p.Play([][]string{{"DEBUG", "SET-ACTIVE-EXPIRE", "0"}, {"SADD", "set", "a"}, {"ZADD", "zset", "1", "a"}, {"SET", "string", "a"}}); difference != "" {
+		t.Fatal(difference)
+	}
+	for _, args := range [][]string{
+		{"SET", "k", "v"}, {"MSET", "k", "v"}, {"GETSET", "k", "v"}, {"SETRANGE", "k", "1", "x"}, {"BITOP", "NOT", "k", "string"}, {"SADD", "k", "a"},
+		{"SINTERSTORE", "k", "set"}, {"SUNIONSTORE", "k", "set", "none"}, {"SDIFFSTORE", "k", "set", "none"}, {"SDIFFSTORE", "k", "none"},
+		{"ZUNIONSTORE", "k", "1", "zset"}, {"ZRANGESTORE", "k", "zset", "0", "-1"}, {"SORT", "set", "BY", "nosort", "STORE", "k"}, {"COPY", "set", "k", "REPLACE"},
+		{"HSET", "k", "f", "v"}, {"RPUSH", "k", "a"}, {"SMOVE", "set", "k", "a"}, {"RENAME", "string", "k"},
+	} {
+		program := [][]string{{"DEL", "k"}, {"SET", "k", "old", "PXAT", "1"}, args, {"PUBLISH", "end", args[0]}}
+		if difference := p.Play(program); difference != "" {
+			t.Error(difference)
+		}
+		if a, b := heard(t, want, args[0]), heard(t, got, args[0]); a != b {
+			t.Errorf("%q: redis-server says\n%s\nbowline says\n%s", args, a, b)
+		}
+	}
+}

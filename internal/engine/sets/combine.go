@@ -77,6 +77,7 @@ func storeAt(c *engine.Ctx, args engine.Args, of combination, event string) {
 	})
 	n := result.Len()
 	if n > 0 {
+		c.Find(dst) // if its time is over it is gone, and not overwritten
 		result.save()
 		c.Notify(shard.NotifySet, event, dst)
 		c.Emit(args...)
