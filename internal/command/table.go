@@ -1518,7 +1518,7 @@ var table = [Count]Spec{
 		SinceValkey: true,
 		Summary:     "Reports keys and traffic slot by slot",
 		Complexity:  "O(slots)",
-		Locks:       LocksNone, State: Planned,
+		Locks:       LocksNone, State: Working,
 		Arguments: []Argument{
 			{Name: "filter", Type: "oneof", KeySpec: -1,
 				Arguments: []Argument{

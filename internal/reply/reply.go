@@ -102,6 +102,11 @@ const (
 	NodeNotMaster    = "ERR The specified node is not a master"
 
 	InvalidSlotOrCount = "ERR Invalid slot or number of keys"
+
+	SlotOutOfRange = "ERR Invalid or out of range slot"
+	SlotMetric     = "ERR Unrecognized sort metric for ORDERBY."
+	SlotLimit      = "ERR Limit has to lie in between 1 and 16384 (maximum number of slots)."
+	SlotFilters    = "ERR Multiple filters of the same type are disallowed."
 )
 
 // CrossSlot is the reply to keys of different slots in a cluster. It names the
@@ -173,6 +178,11 @@ func ClientAttribute(name string) string {
 
 // UnknownClientType is the reply to a filter that CLIENT LIST does not know.
 func UnknownClientType(name []byte) string { return "ERR Unknown client type '" + clip(name) + "'" }
+
+// SlotsReversed is the reply to a range of slots whose start is behind its end.
+func SlotsReversed(first, last int64) string {
+	return "ERR Start slot number " + strconv.FormatInt(first, 10) + " is greater than end slot number " + strconv.FormatInt(last, 10)
+}
 
 // UnknownSubcommandOrArgs is the reply to a subcommand with too many arguments.
 func UnknownSubcommandOrArgs(container string, sub []byte) string {

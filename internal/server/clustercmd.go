@@ -159,6 +159,7 @@ func clusterHelp(_ *Worker, s *session.Session, _ *clusterView, _ [][]byte) {
 		"NODES", "List the nodes, one a line.",
 		"REPLICAS <node-id>", "List the replicas of a primary.",
 		"SHARDS", "Describe the groups, their slots and nodes.",
+		"SLOT-STATS <SLOTSRANGE start end | ORDERBY key-count [LIMIT n] [ASC|DESC]>", "Return how many keys slots hold here.",
 		"SLOTS", "List the slot ranges with their nodes.",
 	})
 }

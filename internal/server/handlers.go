@@ -46,6 +46,7 @@ func init() { // not a literal: the handlers of CLUSTER are made by a call
 		"cluster|replicas":        clustered(clusterReplicas),
 		"cluster|shards":          clustered(clusterShards),
 		"cluster|slaves":          clustered(clusterReplicas),
+		"cluster|slot-stats":      clustered(clusterSlotStats),
 		"cluster|slots":           clustered(clusterSlots),
 		"commandlog|get":          commandlogGet,
 		"commandlog|help":         commandlogHelp,
