@@ -125,6 +125,24 @@ func (s *state) apply(r Record) error {
 	return fmt.Errorf("a record of unknown kind %d", r.Kind)
 }
 
+// stateSum tells states of all streams from others, by the last record of each and who
+// writes it.
+type stateSum uint64
+
+func (sum stateSum) add(s state) stateSum {
+	words := [2]uint64{uint64(s.last)}
+	if n := len(s.history); n > 0 {
+		words[1] = s.history[n-1].ID
+	}
+	for _, w := range words {
+		sum = (sum ^ stateSum(w)) * 0x9e3779b97f4a7c15
+		sum ^= sum >> 32
+	}
+	return sum
+}
+
+func (sum stateSum) fold() uint32 { return uint32(sum ^ sum>>32) }
+
 // eras says which records of a stream were taken back. The forks and bases in the
 // log part it into eras, 0 before the first of them; a record of an era is void when
 // its number is not below the bound of that era.
