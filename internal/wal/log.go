@@ -188,8 +188,8 @@ func (l *Log) secure(r *Recovery) error {
 		}
 	}
 	// The newest goes first: a gap would look like a loss.
-	for _, name := range slices.Backward(r.unused) {
-		if err := l.retire(name, true); err != nil {
+	for _, g := range slices.Backward(r.unused) {
+		if err := l.retire(segmentName(l.dir, g), true); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ type Recovery struct {
 	dir      string
 	segments []*segment // in order, the last one with content
 	base     []Point
-	unused   []string // paths of segments behind them
+	unused   []uint64 // generations of the segments behind them
 	behind   int64    // the size of those, in bytes
 	marked   uint64   // what the mark tells; 0: there is none
 	spares   []string
@@ -70,6 +70,9 @@ type Point struct {
 func Recover(fsys vfs.FS, dir string, o RecoverOptions) (*Recovery, error) {
 	r := &Recovery{fs: fsys, dir: dir, base: o.Base}
 	found, err := list(fsys, dir)
+	if err == nil && found.newest > found.last() { // it may have been made meanwhile
+		found, err = list(fsys, dir)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
@@ -90,7 +93,7 @@ func Recover(fsys vfs.FS, dir string, o RecoverOptions) (*Recovery, error) {
 		if err != nil {
 			return nil, err
 		}
-		r.unused, r.behind = append(r.unused, name), r.behind+size
+		r.unused, r.behind = append(r.unused, g), r.behind+size
 	}
 	return r, nil
 }

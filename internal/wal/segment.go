@@ -114,6 +114,14 @@ type listing struct {
 	marks       []string // paths
 }
 
+// last is the newest generation; 0: there is no segment.
+func (l listing) last() uint64 {
+	if n := len(l.generations); n > 0 {
+		return l.generations[n-1]
+	}
+	return 0
+}
+
 func list(fsys vfs.FS, dir string) (listing, error) {
 	var l listing
 	names, err := fsys.List(dir)
