@@ -29,6 +29,9 @@ func edit(t *testing.T, disk vfs.FS, path string, off int64, change func(b []byt
 	if _, err := f.WriteAt(b[:n], off); err != nil {
 		t.Fatal(err)
 	}
+	if err := f.Sync(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // placeOf finds the record of a key in the log.
