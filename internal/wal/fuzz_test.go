@@ -62,7 +62,7 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-func put(t *testing.T, m *vfs.MemFS, name string, b []byte) {
+func put(t testing.TB, m *vfs.MemFS, name string, b []byte) {
 	t.Helper()
 	file, err := m.Create(name)
 	must(t, err)

@@ -182,6 +182,14 @@ func (l *Log) secure(r *Recovery) error {
 	if err := l.adopt(r.spares); err != nil {
 		return err
 	}
+	for _, name := range r.marks {
+		if name == markName(l.dir, l.marked) {
+			continue
+		}
+		if err := l.fs.Remove(name); err != nil {
+			return err
+		}
+	}
 	if l.marked > l.newest {
 		if err := l.mark(l.newest); err != nil {
 			return err

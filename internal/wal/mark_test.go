@@ -56,8 +56,17 @@ func TestALogWithoutAMarkGetsOne(t *testing.T) {
 	add(t, l, 0, "new")
 	must(t, l.Close())
 	must(t, m.Remove(segmentName(dir, uint64(len(segs)+1))))
+	put(t, m, markName(dir, uint64(len(segs)-1)), nil) // of a backup
 	_, err := Recover(m, dir, RecoverOptions{})
 	corruption(t, err)
+	r, err := Recover(m, dir, RecoverOptions{AcceptLoss: true})
+	must(t, err)
+	l, err = r.Start(options(3, 1))
+	must(t, err)
+	must(t, l.Close())
+	if l, err := list(m, dir); err != nil || len(l.marks) != 1 || l.newest != l.last() {
+		t.Errorf("there are marks %q, %v", l.marks, err)
+	}
 	must(t, Discard(m, dir))
 	if names, err := m.List(dir); err != nil || len(names) > 0 {
 		t.Errorf("there is %q, %v", names, err)

@@ -118,8 +118,12 @@ func (r *Recovery) statesBefore(s *scanner, b block, rest []*segment) ([]state, 
 			*st = later[shard]
 		case ok && rec.Seq > 0 && (!known || rec.Seq != st.last+1):
 			st.last = rec.Seq - 1
-			if st.history = nil; shard < len(r.base) {
-				st.history = r.base[shard].History.until(rec.Seq, rec.Kind == kindFork)
+			var theirs History
+			if shard < len(r.base) {
+				theirs = r.base[shard].History.until(rec.Seq, rec.Kind == kindFork)
+			}
+			if theirs.newest() != st.history.newest() {
+				st.history = theirs
 			}
 		}
 		sum = sum.add(*st)
@@ -153,14 +157,6 @@ func nextOf(s *scanner, shards int) map[int]Record {
 		}
 	}
 	return next
-}
-
-// until is the history before a record is written, which may be a fork.
-func (h History) until(seq Sequence, fork bool) History {
-	for len(h) > 0 && (h[len(h)-1].First > seq || fork && h[len(h)-1].First == seq) {
-		h = h[:len(h)-1]
-	}
-	return h
 }
 
 // holds says whether the base has all that is between what was read and a place where the

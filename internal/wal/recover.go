@@ -29,6 +29,7 @@ type Recovery struct {
 	unused   []uint64 // generations of the segments behind them
 	behind   int64    // the size of those, in bytes
 	marked   uint64   // what the mark tells; 0: there is none
+	marks    []string // paths of that and, after files were copied, others
 	spares   []string
 	shards   []recovered
 }
@@ -79,7 +80,7 @@ func Recover(fsys vfs.FS, dir string, o RecoverOptions) (*Recovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.spares, r.marked = found.spares, found.newest
+	r.spares, r.marked, r.marks = found.spares, found.newest, found.marks
 	err = r.read(found)
 	if damage := (*CorruptError)(nil); errors.As(err, &damage) && o.AcceptLoss {
 		r.Damage, err = damage, nil
