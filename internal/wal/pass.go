@@ -9,7 +9,8 @@ import (
 // which it is known where all streams stand, and between which and the damage there
 // is nothing that the base lacks. Such a place is the start of a segment, where that stands
 // as records, or of a block. Otherwise the damage is the error.
-func (r *Recovery) pass(segs []*segment, from place, damage *CorruptError) (place, error) {
+// Reading began at a place, and got as far as from.
+func (r *Recovery) pass(segs []*segment, began, from place, damage *CorruptError) (place, error) {
 	for i := from.i; i < len(segs); i++ {
 		seg := segs[i]
 		if seg.fault != nil {
@@ -17,7 +18,7 @@ func (r *Recovery) pass(segs []*segment, from place, damage *CorruptError) (plac
 		}
 		to := place{i: i, off: pageSize, prev: pageSize}
 		if i == from.i {
-			to.off = max(pageUp(from.off), 2*pageSize)
+			to.off = max(pageUp(from.off), began.off+pageSize) // not there again
 		}
 		states, to, err := r.standing(segs, to)
 		if err != nil {

@@ -37,6 +37,12 @@ func writePast(t testing.TB, dice *rand.Rand, shards int, wild bool) *past {
 		}
 		return all
 	}
+	note := func(shard int, seq Sequence) {
+		for len(p.live[shard]) < int(seq) { // a copy has them
+			p.live[shard] = append(p.live[shard], "")
+		}
+		p.live[shard][seq-1] = fmt.Sprintf("%d/%d", shard, seq)
+	}
 	fork := func(shard int, back Sequence) {
 		s := l.Stream(shard)
 		first := s.Last() + 1 - min(back, s.Last())
@@ -50,10 +56,7 @@ func writePast(t testing.TB, dice *rand.Rand, shards int, wild bool) *past {
 	for len(l.segments) < 4 || l.writer.off < 6*pageSize || l.writer.off > 12*pageSize {
 		shard := dice.IntN(shards)
 		seq := l.Stream(shard).Append([]byte(strings.Repeat("x", 1+dice.IntN(1500))))
-		for len(p.live[shard]) < int(seq) {
-			p.live[shard] = append(p.live[shard], "")
-		}
-		p.live[shard][seq-1] = fmt.Sprintf("%d/%d", shard, seq)
+		note(shard, seq)
 		if dice.IntN(3) == 0 {
 			must(t, l.Commit())
 		}
@@ -81,8 +84,7 @@ func writePast(t testing.TB, dice *rand.Rand, shards int, wild bool) *past {
 	must(t, l.Commit())
 	for range 3 { // so that a block calls safe what there was
 		for shard := range shards {
-			add(t, l, shard, "end")
-			p.live[shard] = append(p.live[shard], fmt.Sprintf("%d/%d", shard, l.Stream(shard).Last()))
+			note(shard, l.Stream(shard).Append([]byte("end")))
 		}
 		must(t, l.Commit())
 	}
@@ -153,7 +155,7 @@ func (p *past) checkWhole(t *testing.T, r *Recovery, base []Point, added ...stri
 	slices.Sort(got)
 	want := append(p.behind(base), added...)
 	if slices.Sort(want); !slices.Equal(got, want) {
-		t.Fatalf("%d records are read, want %d, torn %d, passed %v", len(got), len(want), r.TornBytes, r.Passed)
+		t.Fatalf("%q are read, want %q, torn %d, passed %v", got, want, r.TornBytes, r.Passed)
 	}
 	for shard, last := range p.last {
 		h := r.History(shard)
@@ -316,5 +318,23 @@ func (p *past) goesOn(t *testing.T, r *Recovery, disk vfs.FS, base []Point, dice
 	}
 	if err != nil {
 		t.Fatalf("after going on behind damage: %v", err)
+	}
+}
+
+// A segment whose first page can't be read does not tell where the one before ends.
+func TestReadingEndsWhereAFirstPageCantBeRead(t *testing.T) {
+	m := vfs.Mem()
+	segs := written(t, m)
+	for i, seg := range segs {
+		bad := vfs.Faults(m, func(op vfs.Op) (f vfs.Fault) {
+			if op.Kind == vfs.OpRead && op.Name == seg.name && op.Offset < 2*pageSize && op.Offset+int64(op.Size) > pageSize {
+				f.Err = vfs.ErrIO
+			}
+			return f
+		})
+		_, err := Recover(bad, dir, RecoverOptions{})
+		if c := corruption(t, err); c.File != seg.name || c.Offset != pageSize {
+			t.Errorf("segment %d: %v", i, err)
+		}
 	}
 }

@@ -124,7 +124,7 @@ func (r *Recovery) read(found listing) error {
 		at := next
 		next, more, err = r.readSegment(segs, at)
 		if damage := (*CorruptError)(nil); errors.As(err, &damage) {
-			next, err = r.pass(segs, next, damage)
+			next, err = r.pass(segs, at, next, damage)
 			more = true
 		}
 		if err != nil {
@@ -235,8 +235,8 @@ func (r *Recovery) endOf(segs []*segment, i int) (limit int64, begun bool, broke
 	b, ok, err := s.block(pageSize)
 	synced := b.synced
 	switch {
-	case err != nil || !ok:
-		return seg.size, false, nil, err
+	case errors.As(err, &broken) || !ok:
+		return seg.size, false, broken, nil
 	case synced.generation() != seg.generation:
 		return seg.size, true, &CorruptError{next.name, pageSize, fmt.Sprintf("the segment goes on from %s", synced)}, nil
 	case synced.offset() > seg.size:
