@@ -69,11 +69,16 @@ func (d *door) unwelcome(nc net.Conn) string {
 // queryTooLong says whether a request that is not complete, with the commands
 // that are queued since MULTI, is over its limit, and notes it.
 func (d *door) queryTooLong(s *session.Session, bytes int) bool {
-	if s.Transaction != nil {
-		bytes += s.Transaction.Bytes
+	limits := d.o.Limits()
+	limit, over := limits.Request, limits.Request > 0 && bytes > limits.Request
+	if !over {
+		if s.Transaction != nil {
+			bytes += s.Transaction.Bytes
+		}
+		limit = limits.QueryBuffer
+		over = limit > 0 && bytes > limit
 	}
-	limit := d.o.Limits().QueryBuffer
-	if limit <= 0 || bytes <= limit {
+	if !over {
 		return false
 	}
 	d.counters.queryLimit.Add(1)

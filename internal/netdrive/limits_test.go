@@ -68,8 +68,13 @@ func TestClientThatReadsNothingIsDroppedAtItsSoftLimit(t *testing.T) {
 	})
 }
 
-func TestRequestOverTheQueryBufferLimitIsCutOff(t *testing.T) {
-	forDrivers(t, Limits{QueryBuffer: 1 << 20}, func(t *testing.T, f *fixture) {
+func TestRequestOverItsLimitIsCutOff(t *testing.T) {
+	t.Run("request", func(t *testing.T) { testRequestLimit(t, Limits{Request: 1 << 20}) })
+	t.Run("query buffer", func(t *testing.T) { testRequestLimit(t, Limits{QueryBuffer: 1 << 20}) })
+}
+
+func testRequestLimit(t *testing.T, limits Limits) {
+	forDrivers(t, limits, func(t *testing.T, f *fixture) {
 		big, other := f.dial(t), f.dial(t)
 		ping(t, other)
 		request := command("ECHO", strings.Repeat("x", 3<<20))

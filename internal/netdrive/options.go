@@ -18,6 +18,9 @@ type Limits struct {
 	KeepAlive time.Duration
 	// QueryBuffer is the largest incomplete request, in bytes; <= 0: no limit.
 	QueryBuffer int
+	// Request is the same for the request alone, without what was queued before it; <= 0: no
+	// limit.
+	Request int
 	// OutputHard is how many reply bytes may wait for a client; <= 0: no limit.
 	OutputHard int
 	// OutputSoft is how many may wait for longer than OutputSoftTime; <= 0: no limit.

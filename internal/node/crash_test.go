@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/bowline-kv/bowline/internal/redistest"
 	"github.com/bowline-kv/bowline/internal/vfs"
+	"github.com/bowline-kv/bowline/internal/wal"
 )
 
 var (
@@ -45,14 +47,14 @@ func TestANodeHasWhatItPromisedAfterEachCrash(t *testing.T) {
 		}
 	}
 	t.Logf("%+v", totals)
-	if *crashSeeds >= 30 && (totals.Lost == 0 || totals.Failures == 0 || totals.Refused == 0 || totals.FromSnapshot == 0 || totals.InFlight == 0) {
+	if *crashSeeds >= 30 && (totals.Lost == 0 || totals.Failures == 0 || totals.Refused == 0 || totals.FromSnapshot == 0 || totals.Passed == 0 || totals.Damaged == 0 || totals.InFlight == 0) {
 		t.Errorf("the histories show too little: %+v", totals)
 	}
 }
 
 // tallies say what happened in all histories.
 type tallies struct {
-	Starts, Commands, Refused, Lost, InFlight, Failures, FromSnapshot int
+	Starts, Commands, Refused, Lost, InFlight, Failures, FromSnapshot, Passed, Damaged int
 }
 
 // history is the life of one node over several starts.
@@ -63,6 +65,7 @@ type history struct {
 
 	disk    *vfs.MemFS
 	profile string
+	keep    string // wal-history-size
 	trouble trouble
 	alike   *subject // a node without files that is given the same commands
 	// commands are those that may have been executed; digests[i] is that of the data
@@ -84,11 +87,12 @@ type subject struct {
 func (h *history) play() {
 	h.disk = vfs.Mem()
 	h.profile = []string{"always", "always", "everysec"}[h.rand.IntN(3)]
+	h.keep = []string{"0", "1mb"}[h.rand.IntN(2)]
 	h.alike = h.start(nil, "appendonly", "no", "dir", "/none")
 	defer h.stop(h.alike)
 	h.digests = []string{h.digest(h.alike)}
 	for range 4 {
-		s := h.startOn(h.disk)
+		s := h.startDamaged()
 		h.check(s)
 		if h.t.Failed() {
 			h.stop(s)
@@ -103,6 +107,14 @@ func (h *history) play() {
 
 func (h *history) start(files vfs.FS, pairs ...string) *subject {
 	h.t.Helper()
+	s, err := h.tryStart(files, pairs...)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return s
+}
+
+func (h *history) tryStart(files vfs.FS, pairs ...string) (*subject, error) {
 	l := redistest.NewPipes()
 	s := &subject{failed: make(chan struct{})}
 	pairs = append([]string{"save", "", "enable-debug-command", "yes", "network", "portable", "hz", "4", "repl-backlog-size", "16kb"}, pairs...)
@@ -112,20 +124,61 @@ func (h *history) start(files vfs.FS, pairs ...string) *subject {
 		Fail: func(error) { close(s.failed) },
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		return nil, errors.Join(err, l.Close())
 	}
 	s.c = l.Dial(h.t)
-	return s
+	return s, nil
 }
 
 // startOn starts the node on a disk that gives trouble later.
 func (h *history) startOn(disk *vfs.MemFS) *subject {
+	s, err := h.tryStartOn(disk)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return s
+}
+
+func (h *history) tryStartOn(disk *vfs.MemFS) (*subject, error) {
 	h.totals.Starts++
 	h.trouble = trouble{}
-	s := h.start(vfs.Faults(disk, h.trouble.rule), "appendonly", "yes", "appendfsync", h.profile, "dir", "/data", "wal-segment-size", "24kb", "wal-history-size", "0",
+	s, err := h.tryStart(vfs.Faults(disk, h.trouble.rule), "appendonly", "yes", "appendfsync", h.profile, "dir", "/data", "wal-segment-size", "24kb", "wal-history-size", h.keep,
 		"auto-aof-rewrite-min-size", "6kb", "auto-aof-rewrite-percentage", "50")
 	h.trouble.set(h.rand)
-	return s
+	return s, err
+}
+
+// startDamaged starts the node, at times with a page of the log flipped that was safe for
+// long: it passes over that, or is refused, and the page is put right.
+func (h *history) startDamaged() *subject {
+	h.t.Helper()
+	names, _ := h.disk.List("/data/appendonlydir")
+	names = slices.DeleteFunc(names, func(name string) bool { return strings.Contains(name, "-") })
+	const fresh = 3 // the newest segments: what they end with may look as if it was not written whole
+	if len(names) <= fresh || h.rand.IntN(2) == 0 {
+		return h.startOn(h.disk)
+	}
+	path := "/data/appendonlydir/" + names[h.rand.IntN(len(names)-fresh)]
+	off := int64(h.rand.IntN(6)) * 4096
+	invert := func() {
+		edit(h.t, h.disk, path, off, func(b []byte) {
+			for i := range min(len(b), 4096) {
+				b[i] ^= 255
+			}
+		})
+	}
+	invert()
+	s, err := h.tryStartOn(h.disk)
+	if err == nil {
+		h.totals.Passed++
+		return s
+	}
+	h.totals.Damaged++
+	if c := (*wal.CorruptError)(nil); !errors.As(err, &c) {
+		h.t.Fatal(err)
+	}
+	invert()
+	return h.startOn(h.disk)
 }
 
 func (h *history) stop(s *subject) {
@@ -379,7 +432,7 @@ func (d *trouble) choose(op vfs.Op) (fault vfs.Fault, stall time.Duration) {
 	if d.rand == nil || op.Kind == vfs.OpSpace || op.Kind == vfs.OpRead {
 		return fault, 0
 	}
-	log := strings.Contains(op.Name, "appendonlydir/")
+	log := strings.Contains(op.Name, "appendonlydir") // or the directory itself
 	switch {
 	case d.kind == stalls && op.Kind == vfs.OpSync && d.rand.IntN(4) == 0:
 		d.came = true

@@ -233,6 +233,7 @@ func (n *Node) limits() netdrive.Limits {
 		Idle:           time.Duration(n.cfg.Int(config.Timeout)) * time.Second,
 		KeepAlive:      time.Duration(n.cfg.Int(config.TCPKeepalive)) * time.Second,
 		QueryBuffer:    int(n.cfg.Int(config.ClientQueryBufferLimit)),
+		Request:        shard.EffectsMax,
 		OutputHard:     int(out.Hard),
 		OutputSoft:     int(out.Soft),
 		OutputSoftTime: time.Duration(out.Seconds) * time.Second,

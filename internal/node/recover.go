@@ -8,7 +8,6 @@ import (
 
 	"github.com/bowline-kv/bowline/internal/server"
 	"github.com/bowline-kv/bowline/internal/shard"
-	"github.com/bowline-kv/bowline/internal/vfs"
 	"github.com/bowline-kv/bowline/internal/wal"
 )
 
@@ -108,19 +107,9 @@ func (d *durable) outdated() (bool, error) {
 	return err == nil && b != nil && b.ofOthers(), nil
 }
 
-// read executes the records of the log that the snapshot lacks.
+// read loads a snapshot and executes the records of the log that it lacks.
 func (d *durable) read(newLoader func() *shard.Loader) (*wal.Recovery, *base, error) {
-	r, err := wal.Recover(d.fs, d.dir(), wal.RecoverOptions{})
-	if err != nil {
-		return nil, nil, d.damaged(err)
-	}
-	if r.Shards() > 0 && r.Shards() != len(d.logs) {
-		return nil, nil, fmt.Errorf("read the log %s: it is of %d shards, this node has %d", d.dir(), r.Shards(), len(d.logs))
-	}
-	if r.TornBytes > 0 {
-		d.n.log.Warn("the end of the log was not written whole and is cut off", "directory", d.dir(), "bytes", r.TornBytes)
-	}
-	b, err := d.loadBase(r, newLoader)
+	r, b, err := d.loadBase(newLoader)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -147,46 +136,98 @@ func (d *durable) read(newLoader func() *shard.Loader) (*wal.Recovery, *base, er
 	return r, b, nil
 }
 
-// loadBase loads the newest snapshot that is whole; one without a path when there is
-// none. A snapshot that is not of this log is an error: only a person knows which of
+// readLog reads and checks the log that goes on from a snapshot.
+func (d *durable) readLog(b *base) (*wal.Recovery, error) {
+	r, err := wal.Recover(d.fs, d.dir(), wal.RecoverOptions{Base: b.points()})
+	if err != nil {
+		return nil, d.damaged(err)
+	}
+	if r.Shards() > 0 && r.Shards() != len(d.logs) {
+		return nil, fmt.Errorf("read the log %s: it is of %d shards, this node has %d", d.dir(), r.Shards(), len(d.logs))
+	}
+	if r.TornBytes > 0 {
+		d.n.log.Warn("the end of the log was not written whole and is cut off", "directory", d.dir(), "bytes", r.TornBytes)
+	}
+	return r, nil
+}
+
+// loadBase reads the log, and loads the newest snapshot that is whole; one without a path when
+// there is none. A snapshot that is not of this log is an error: only a person knows which of
 // the two is wanted.
-func (d *durable) loadBase(r *wal.Recovery, newLoader func() *shard.Loader) (*base, error) {
+func (d *durable) loadBase(newLoader func() *shard.Loader) (*wal.Recovery, *base, error) {
 	f := d.n.snapshots
 	paths := []string{f.path()}
-	if begun(r) {
+	if wal.Exists(d.fs, d.dir()) {
 		paths = append(paths, f.previousPath())
 	}
+	var r *wal.Recovery
 	var failed error
-	for _, path := range paths {
+	for i, path := range paths {
 		b, err := f.header(path)
 		if err == nil && b == nil {
 			continue
 		}
 		if err == nil {
-			if err := b.fits(r); err != nil {
-				return nil, errors.Join(failed, &foreignError{fmt.Errorf("go on from %s with the log %s: %w", path, d.dir(), err), path, d.dir()})
+			if r, err = d.readLogAgain(r, b); err != nil {
+				return nil, nil, errors.Join(failed, err)
 			}
-			if len(b.cut) != len(d.logs) { // and there is no log: it is as that of another server
-				b.cut, b.histories = nil, nil
+			if i > 0 && !begun(r) {
+				continue
 			}
-			l := newLoader()
-			l.KeepExpired = true // the log may say that they live on
-			err = f.load(path, l)
+			if err = d.belongs(b, r); err != nil {
+				return nil, nil, errors.Join(failed, err)
+			}
+			err = d.loadSnapshot(b, newLoader())
 		}
 		switch {
 		case err == nil:
-			return b, nil
+			for _, damage := range r.Passed {
+				d.n.log.Warn("damage in the log is passed over, as the snapshot has what was there", "damage", damage, "snapshot", path)
+			}
+			return r, b, nil
 		case errors.Is(err, errGivenUp):
-			return nil, err
+			return nil, nil, err
 		}
 		failed = errors.Join(failed, err)
 		d.n.log.Warn("the snapshot can't be loaded", "file", path, "error", err)
 		d.n.forget()
 	}
-	if failed != nil && !reachesBack(r) {
-		return nil, failed
+	r, err := d.readLogAgain(r, &base{})
+	if err != nil {
+		return nil, nil, errors.Join(failed, err)
 	}
-	return &base{}, nil
+	if failed != nil && !reachesBack(r) {
+		return nil, nil, failed
+	}
+	return r, &base{}, nil
+}
+
+// readLogAgain is readLog, but when the log was read before, for another snapshot, and
+// would be the same.
+func (d *durable) readLogAgain(r *wal.Recovery, b *base) (*wal.Recovery, error) {
+	if r != nil && len(r.Passed) == 0 {
+		return r, nil
+	}
+	return d.readLog(b)
+}
+
+func (d *durable) loadSnapshot(b *base, l *shard.Loader) error {
+	if len(b.cut) != len(d.logs) { // and there is no log: it is as that of another server
+		b.cut, b.histories = nil, nil
+	}
+	l.KeepExpired = true // the log may say that they live on
+	return d.n.snapshots.load(b.path, l)
+}
+
+// belongs checks that the log goes on from a snapshot.
+func (d *durable) belongs(b *base, r *wal.Recovery) error {
+	if err := b.fits(r); err != nil {
+		return &foreignError{fmt.Errorf("go on from %s with the log %s: %w", b.path, d.dir(), err), b.path, d.dir()}
+	}
+	if err := b.reached(r); err != nil {
+		return &damagedError{fmt.Errorf("go on from %s with the log %s: %w", b.path, d.dir(), err), d.dir()}
+	}
+	return nil
 }
 
 // reachesBack says whether the log has everything since its first record.
@@ -232,13 +273,7 @@ func (d *durable) goOn(l *wal.Log, r *wal.Recovery, b *base) error {
 			}
 			continue
 		}
-		if b.cut != nil && b.cut[i] > r.Last(i) {
-			d.n.log.Warn("the snapshot has more than the log, which goes on behind it", "shard", i, "snapshot", b.cut[i], "log", r.Last(i))
-			if err := s.Reset(b.cut[i], b.histories[i]); err != nil {
-				return err
-			}
-		}
-		if err := startWriter(s); err != nil {
+		if err := b.goOn(s, i); err != nil {
 			return err
 		}
 		log.Attach(s)
@@ -289,7 +324,7 @@ func (p *replay) apply(r wal.Record) error {
 func (d *durable) damaged(err error) error {
 	err = fmt.Errorf("read the log: %w", err)
 	if c := (*wal.CorruptError)(nil); errors.As(err, &c) {
-		return &damagedError{err, filepath.Dir(d.dir()), filepath.Base(d.dir())}
+		return &damagedError{err, d.dir()}
 	}
 	return err
 }
@@ -297,7 +332,7 @@ func (d *durable) damaged(err error) error {
 // damagedError is a log that can't be read to its end.
 type damagedError struct {
 	error
-	dir, name string
+	log string // its directory
 }
 
 // Unwrap gives what is wrong.
@@ -305,7 +340,7 @@ func (e *damagedError) Unwrap() error { return e.error }
 
 // Hint says how to start all the same.
 func (e *damagedError) Hint() string {
-	return fmt.Sprintf("bowline repair --dir %s --appenddirname %s shows what would be lost by going on without the damaged part", e.dir, e.name)
+	return fmt.Sprintf("bowline repair --dir %s --appenddirname %s shows what would be lost by going on without the damaged part", filepath.Dir(e.log), filepath.Base(e.log))
 }
 
 // missing adds to an error what a person can do about records that neither the log
@@ -330,63 +365,4 @@ func (e *foreignError) Unwrap() error { return e.error }
 // Hint says how to start all the same.
 func (e *foreignError) Hint() string {
 	return fmt.Sprintf("move %s away to start with the log, or %s to start with the snapshot", e.snapshot, e.log)
-}
-
-// RepairOptions say which log is to be repaired.
-type RepairOptions struct {
-	// Dir is the node's directory, Name that of the log in it.
-	Dir, Name string
-	// Accept cuts the log at the damage; otherwise nothing is changed.
-	Accept bool
-}
-
-// Damage is what [Repair] has found.
-type Damage struct {
-	// Found is where the log can't be read any further; nil: it is whole.
-	Found *wal.CorruptError
-	// Last is the number of the last record before that, by shard.
-	Last []uint64
-	// Lost is the size in bytes of what follows: more than what records there were
-	// take, as files are larger than their content.
-	Lost int64
-}
-
-// Repair looks for damage in a log that no node is writing, and cuts the log there
-// if it may.
-func Repair(o RepairOptions) (*Damage, error) {
-	dir := filepath.Join(o.Dir, o.Name)
-	lock, err := lockLog(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer lock.Close()
-	r, err := wal.Recover(vfs.OS(), dir, wal.RecoverOptions{AcceptLoss: true})
-	if err != nil {
-		return nil, fmt.Errorf("repair: %w", err)
-	}
-	d := &Damage{Found: r.Damage, Lost: r.Behind()}
-	for i := range r.Shards() {
-		d.Last = append(d.Last, uint64(r.Last(i)))
-	}
-	if d.Found == nil || !o.Accept {
-		return d, nil
-	}
-	if err := cut(r); err != nil {
-		return nil, fmt.Errorf("repair: %w", err)
-	}
-	return d, nil
-}
-
-// cut ends a log where reading it ended. The new end is on disk when something was
-// written behind it: the starts of writers.
-func cut(r *wal.Recovery) error {
-	clock := wallClock()
-	l, err := r.Start(wal.Options{Shards: max(r.Shards(), 1), Now: func() time.Duration { return time.Duration(clock().Mono) }, Random: random64})
-	if err != nil {
-		return err
-	}
-	for i := range max(r.Shards(), 1) {
-		err = errors.Join(err, startWriter(l.Stream(i)))
-	}
-	return errors.Join(err, l.Close())
 }

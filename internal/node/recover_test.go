@@ -22,7 +22,7 @@ func TestDamagedLogStopsTheStartUntilItIsRepaired(t *testing.T) {
 		expect(t, c, "OK", "SET", fmt.Sprint("k", i), strings.Repeat("v", 2000))
 	}
 	stop(t, n)
-	repair := RepairOptions{Dir: dir, Name: "appendonlydir"}
+	repair := RepairOptions{Dir: dir, Name: "appendonlydir", Snapshot: "dump.rdb"}
 	if d, err := Repair(repair); err != nil || d.Found != nil || fmt.Sprint(d.Last) != "[100]" {
 		t.Fatalf("a log that is whole: %+v, %v", d, err)
 	}
@@ -51,7 +51,7 @@ func TestDamagedLogStopsTheStartUntilItIsRepaired(t *testing.T) {
 	for _, accept := range []bool{false, true} {
 		repair.Accept = accept
 		d, err := Repair(repair)
-		if err != nil || d.Found == nil || d.Found.File != segments[1] || d.Lost == 0 || len(d.Last) != 1 || d.Last[0] == 0 || d.Last[0] >= 100 {
+		if err != nil || !errors.As(d.Found, &corrupt) || corrupt.File != segments[1] || d.Lost == 0 || d.Seen[0] != 100 || len(d.Last) != 1 || d.Last[0] == 0 || d.Last[0] >= 100 {
 			t.Fatalf("repair, accepting the loss: %v: %+v, %v", accept, d, err)
 		}
 		n, err := tryLogged(t, nil, nil, "dir", dir)

@@ -103,6 +103,34 @@ func (b *base) fits(r *wal.Recovery) error {
 	return nil
 }
 
+// errShortLog is a log without an end that it had.
+var errShortLog = errors.New("the end of the log is missing")
+
+// reached checks that a log that has records has those that the file contains: before it
+// took its place, they were safe in the log. An error wraps [errShortLog].
+func (b *base) reached(r *wal.Recovery) error {
+	if !begun(r) {
+		return nil
+	}
+	for i, cut := range b.cut {
+		if last := r.Last(i); last < cut {
+			return fmt.Errorf("%w: shard %d ends with record %d, and the snapshot has %d, which was in the log before", errShortLog, i, last, cut)
+		}
+	}
+	return nil
+}
+
+// goOn starts a writer behind the end of the log of a shard, or behind the file where that
+// has more.
+func (b *base) goOn(s *wal.Stream, i int) error {
+	if b.cut != nil && b.cut[i] > s.Last() {
+		if err := s.Reset(b.cut[i], b.histories[i]); err != nil {
+			return err
+		}
+	}
+	return startWriter(s)
+}
+
 // begun says whether a log has any records.
 func begun(r *wal.Recovery) bool {
 	for i := range r.Shards() {
@@ -111,6 +139,15 @@ func begun(r *wal.Recovery) bool {
 		}
 	}
 	return false
+}
+
+// points is what the file has of the log.
+func (b *base) points() []wal.Point {
+	var points []wal.Point
+	for i, cut := range b.cut {
+		points = append(points, wal.Point{Last: cut, History: b.histories[i]})
+	}
+	return points
 }
 
 // after gives where the records begin that the file lacks.
@@ -124,7 +161,9 @@ func (b *base) after() map[int]wal.Sequence {
 
 // previousPath is where the snapshot is kept from which the oldest record of the
 // log goes on.
-func (f *snapshots) previousPath() string { return f.path() + ".previous" }
+func (f *snapshots) previousPath() string { return f.path() + previousSuffix }
+
+const previousSuffix = ".previous"
 
 // cutText is the sequences of the shards, by number.
 func cutText(cut []shard.Sequence) string {

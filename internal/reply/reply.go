@@ -77,6 +77,7 @@ const (
 	ExecWithoutMulti    = "ERR EXEC without MULTI"
 	DiscardWithoutMulti = "ERR DISCARD without MULTI"
 	NotInMulti          = "ERR Command not allowed inside a transaction"
+	TransactionTooLarge = "ERR Transaction is too large"
 	ExecAbort           = "EXECABORT Transaction discarded because of previous errors."
 )
 

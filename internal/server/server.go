@@ -136,6 +136,7 @@ type Server struct {
 	accounts                   accounts
 	relay                      atomic.Pointer[func(channel, body []byte)]
 	errors                     errorCounts
+	effectsMax                 int // of a transaction; [shard.EffectsMax]
 	baseline                   atomic.Pointer[driverBaseline]
 
 	mu      sync.Mutex // guards workers
@@ -168,7 +169,7 @@ var families = []map[string]engine.Handler{
 
 // New makes a server that serves every slot itself, until it gets a map.
 func New(o Options) *Server {
-	srv := &Server{cfg: o.Config, space: o.Space, node: o.NodeID, process: o.Process, now: o.Now, started: o.Now()}
+	srv := &Server{cfg: o.Config, space: o.Space, node: o.NodeID, process: o.Process, now: o.Now, started: o.Now(), effectsMax: shard.EffectsMax}
 	srv.saving.lastWall, srv.saving.seconds, srv.saving.rewrite.seconds = srv.started.Wall/1e6, -1, -1
 	srv.hooks = &hooks{srv: srv}
 	srv.broker = newBroker()

@@ -66,6 +66,11 @@ func (w *Worker) queued(s *session.Session, cmd *session.Command, spec *command.
 		s.W.Error(reply.OutOfMemory)
 		return true, rejected
 	}
+	if s.Transaction.Bytes+argBytes(cmd.Args) > w.srv.effectsMax {
+		s.Transaction.Failed = true
+		s.W.Error(reply.TransactionTooLarge)
+		return true, rejected
+	}
 	w.slots = w.slots[:0]
 	if spec.Locks == command.LocksKeys && w.findKeys(spec, cmd.Args) {
 		if !w.sameSlot(s) || !w.servedHere(s, spec) {
@@ -76,6 +81,13 @@ func (w *Worker) queued(s *session.Session, cmd *session.Command, spec *command.
 	s.Queue(cmd)
 	s.W.Simple("QUEUED")
 	return true, queuedUp
+}
+
+func argBytes(args [][]byte) (n int) {
+	for _, a := range args {
+		n += len(a)
+	}
+	return n
 }
 
 // servedHere asks, without waiting for EXEC, whether a command that is queued
@@ -246,6 +258,12 @@ func (w *Worker) runQueued(s *session.Session, c *session.Command) *command.Spec
 	from := markOf(s)
 	at := from.bytes
 	if !s.Rights().Everything() && !w.permittedInExec(s, spec, c.Args) {
+		w.noteError(s.W.B[at:])
+		return spec
+	}
+	// The effects of some commands are larger than their arguments.
+	if size := w.ctx.EffectBytes(); size > w.srv.effectsMax/2 && spec.Flags&command.FlagWrite != 0 && size+argBytes(c.Args) > w.srv.effectsMax {
+		s.W.Error(reply.TransactionTooLarge)
 		w.noteError(s.W.B[at:])
 		return spec
 	}

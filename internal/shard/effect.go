@@ -10,6 +10,11 @@ import (
 //
 //	uvarint database, uvarint argument count, then per argument uvarint length and bytes
 
+// EffectsMax is how large, in bytes, the arguments of a command or of a whole transaction may
+// be, so that its effects fit a record of the log: those have a little more at times. It is
+// for the owner to see to that.
+const EffectsMax = 2<<30 - 64<<20
+
 // ErrBadEffect marks a record that can't be decoded.
 var ErrBadEffect = errors.New("malformed effect")
 

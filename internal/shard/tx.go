@@ -322,6 +322,9 @@ func (tx *Tx) Emit(args ...[]byte) {
 	}
 }
 
+// EffectBytes is the size of the record that grows.
+func (tx *Tx) EffectBytes() int { return len(tx.effects) }
+
 // EmitDel records that a key is gone.
 func (tx *Tx) EmitDel(key []byte) {
 	tx.emitHead(2)

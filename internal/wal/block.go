@@ -47,6 +47,9 @@ type block struct {
 	synced position
 	// prev is the offset at which the last record before the block ends.
 	prev int64
+	// sum is the [stateSum] of all streams where the block begins. Logs of earlier versions
+	// have 0 here.
+	sum uint32
 }
 
 func (b block) append(dst []byte, seed uint32, off int64) []byte {
@@ -55,7 +58,7 @@ func (b block) append(dst []byte, seed uint32, off int64) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(off))
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(b.synced))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(b.prev))
-	dst = binary.LittleEndian.AppendUint32(dst, 0)
+	dst = binary.LittleEndian.AppendUint32(dst, b.sum)
 	seal(dst[start:], seed)
 	return dst
 }
@@ -65,5 +68,9 @@ func decodeBlock(b []byte, seed uint32, off int64) (block, bool) {
 	if !sealed(b[:blockHeader], seed) || binary.LittleEndian.Uint32(b[4:]) != uint32(off) {
 		return block{}, false
 	}
-	return block{position(binary.LittleEndian.Uint64(b[8:])), int64(binary.LittleEndian.Uint32(b[16:]))}, true
+	return block{
+		synced: position(binary.LittleEndian.Uint64(b[8:])),
+		prev:   int64(binary.LittleEndian.Uint32(b[16:])),
+		sum:    binary.LittleEndian.Uint32(b[20:]),
+	}, true
 }

@@ -59,6 +59,10 @@ func (c *Cursor) enter(seg *segment) error {
 	if seg == nil {
 		return nil
 	}
+	if seg.damaged {
+		c.log.leave(seg)
+		return ErrTrimmed
+	}
 	s, err := scan(c.log.fs, seg, pageSize)
 	if err != nil {
 		c.log.leave(seg)

@@ -12,7 +12,7 @@
 //	           +--------------+--------+--------+-- ... --+-------+
 //	           ^ start of a page                                  ^ end of a page
 //
-//	block header   CRC 4, offset 4, synced before 8, end of the record before 4, zeros 4
+//	block header   CRC 4, offset 4, synced before 8, end of the record before 4, sum of the states 4
 //	record         CRC 4, size 4, sequence 8, shard 2, kind 1, zero 1, payload
 //
 // All numbers are little-endian; every CRC is a CRC32C over all that follows it in
@@ -30,7 +30,12 @@
 // is synced before the next one gets its first block, which says where it ended.
 //
 // A segment begins with the state of every shard before it: last sequence and
-// history. So older segments can go; see [Log.TrimBefore].
+// history. So older segments can go; see [Log.TrimBefore]. And each block has a sum of the
+// states where it begins. So reading can go on behind damage when a snapshot has what
+// was there; see RecoverOptions.Base.
+//
+// An empty file, whose name tells the newest segment, is there so that it is noticed when
+// the newest segments are gone.
 //
 // A fork ([Stream.Fork]) marks each start of a writer. When its first sequence is not
 // above the last one it takes back what the stream had from there on: the bytes stay

@@ -44,6 +44,22 @@ func (h History) Writer(seq Sequence) (f Fork, ok bool) {
 	return Fork{}, false
 }
 
+// newest is the last fork; zero when there is none.
+func (h History) newest() Fork {
+	if len(h) == 0 {
+		return Fork{}
+	}
+	return h[len(h)-1]
+}
+
+// until is the history before a record is written, which may be a fork.
+func (h History) until(seq Sequence, fork bool) History {
+	for len(h) > 0 && (h.newest().First > seq || fork && h.newest().First == seq) {
+		h = h[:len(h)-1]
+	}
+	return h
+}
+
 // fork gives the history that goes on with f; h stays as it is.
 func (h History) fork(f Fork) History {
 	for len(h) > 0 && h[len(h)-1].First >= f.First {
@@ -124,6 +140,20 @@ func (s *state) apply(r Record) error {
 	}
 	return fmt.Errorf("a record of unknown kind %d", r.Kind)
 }
+
+// stateSum tells states of all streams from others, by the last record of each and who
+// writes it.
+type stateSum uint64
+
+func (sum stateSum) add(s state) stateSum {
+	for _, w := range [2]uint64{uint64(s.last), s.history.newest().ID} {
+		sum = (sum ^ stateSum(w)) * 0x9e3779b97f4a7c15
+		sum ^= sum >> 32
+	}
+	return sum
+}
+
+func (sum stateSum) fold() uint32 { return uint32(sum ^ sum>>32) }
 
 // eras says which records of a stream were taken back. The forks and bases in the
 // log part it into eras, 0 before the first of them; a record of an era is void when

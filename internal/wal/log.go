@@ -100,6 +100,7 @@ type Log struct {
 	readyFile vfs.File      // guarded by prepareMu
 	begunAt   time.Duration // when the newest segment was begun; 0: none was
 	newest    uint64        // generation of the segment being written; guarded by prepareMu
+	marked    uint64        // what the mark tells; 0: there is none. Guarded by prepareMu
 	spares    []string      // paths; guarded by prepareMu
 	spareNext uint64        // the number of the next spare; guarded by prepareMu
 
@@ -129,7 +130,7 @@ func (r *Recovery) Start(o Options) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{fs: r.fs, dir: r.dir, o: o, segments: r.segments, syncedAt: o.Now()}
+	l := &Log{fs: r.fs, dir: r.dir, o: o, segments: r.segments, marked: r.marked, syncedAt: o.Now()}
 	l.kick, l.commitMu, l.prepareMu, l.trimMu = make(chan struct{}, 1), newDiskLock(), newDiskLock(), newDiskLock()
 	l.syncEvery.Store(int64(o.SyncEvery))
 	l.writer.log = l
@@ -181,9 +182,22 @@ func (l *Log) secure(r *Recovery) error {
 	if err := l.adopt(r.spares); err != nil {
 		return err
 	}
+	for _, name := range r.marks {
+		if name == markName(l.dir, l.marked) {
+			continue
+		}
+		if err := l.fs.Remove(name); err != nil {
+			return err
+		}
+	}
+	if l.marked > l.newest {
+		if err := l.mark(l.newest); err != nil {
+			return err
+		}
+	}
 	// The newest goes first: a gap would look like a loss.
-	for _, name := range slices.Backward(r.unused) {
-		if err := l.retire(name, true); err != nil {
+	for _, g := range slices.Backward(r.unused) {
+		if err := l.retire(segmentName(l.dir, g), true); err != nil {
 			return err
 		}
 	}

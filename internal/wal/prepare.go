@@ -115,6 +115,9 @@ func (l *Log) makeSegment(size int64) (*segment, vfs.File, error) {
 		// when the disk was full.
 		return nil, nil, fmt.Errorf("name it %s: %w", name, err)
 	}
+	if err := l.mark(generation); err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
 	return &segment{name: name, generation: generation, seed: seedOf(generation, salt), size: size}, file, nil
 }
 

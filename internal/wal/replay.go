@@ -40,16 +40,25 @@ func holds(from map[int]Sequence, o []opening) bool {
 }
 
 func (r *Recovery) replaySegment(seg *segment, from map[int]Sequence, apply func(Record) error) error {
+	if seg.end == 0 { // all that it had is damaged
+		return nil
+	}
 	s, err := scan(r.fs, seg, seg.end)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	holes := seg.holes
 	era := make([]int, len(r.shards))
 	for shard, o := range seg.opening {
 		era[shard] = o.era
 	}
 	for {
+		for len(holes) > 0 && s.end >= holes[0].at {
+			s.jump(holes[0].off, holes[0].prev)
+			copy(era, holes[0].eras)
+			holes = holes[1:]
+		}
 		rec, err := s.next()
 		switch {
 		case err == io.EOF:

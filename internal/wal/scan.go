@@ -39,6 +39,10 @@ func scan(fs vfs.FS, seg *segment, limit int64) (*scanner, error) {
 	return &scanner{seg: seg, file: f, off: pageSize, end: pageSize, limit: limit}, nil
 }
 
+// jump goes to the start of a block, or of the segment, before which the last record
+// ended at prev.
+func (s *scanner) jump(off, prev int64) { s.off, s.end = off, prev }
+
 func (s *scanner) close() { s.file.Close() }
 
 // window gives n bytes from an offset on; all must be before the limit.
@@ -51,15 +55,25 @@ func (s *scanner) window(off int64, n int) ([]byte, error) {
 		s.buf = make([]byte, want)
 	}
 	s.buf, s.bufAt = s.buf[:want], off
-	if got, err := s.file.ReadAt(s.buf, off); err != nil && got < want {
-		s.buf = s.buf[:0]
-		return nil, fmt.Errorf("read %s at offset %d: %w", s.seg.name, off, err)
+	got, err := s.file.ReadAt(s.buf, off)
+	if err != nil && got < n { // what can be read may end within the step
+		got, err = s.file.ReadAt(s.buf[:n], off)
 	}
+	if err != nil && got < n {
+		s.buf = s.buf[:0]
+		return nil, unreadable(s.seg.name, off, err)
+	}
+	s.buf = s.buf[:max(got, n)]
 	return s.buf[:n], nil
 }
 
+// unreadable is damage that the disk tells of itself.
+func unreadable(name string, off int64, err error) *CorruptError {
+	return &CorruptError{name, off, fmt.Sprintf("it can't be read: %v", err)}
+}
+
 // next gives the next record, io.EOF at the limit, errInvalid where nothing can be
-// read, or the error of the disk. The payload is valid until the next call.
+// read, or a [CorruptError] where the disk does not give what it has. The payload is valid until the next call.
 func (s *scanner) next() (Record, error) {
 	for s.off < s.limit {
 		if s.off%pageSize == 0 {

@@ -38,6 +38,24 @@ type segment struct {
 	// readers counts the cursors in it, guarded by Log.segMu; while there are some it
 	// is not used again.
 	readers int
+	// holes are the parts without records between those with some, where damage was
+	// passed over.
+	holes []hole
+	// damaged: there are records in it that can't be read.
+	damaged bool
+	// fault is why nothing can be read from it; nil: there is a header. Only while
+	// recovering.
+	fault *CorruptError
+}
+
+// hole is damage between records.
+type hole struct {
+	// at is the end of the last record before.
+	at int64
+	// off and prev are where a scanner goes on, as for [scanner.jump].
+	off, prev int64
+	// eras are those of the shards from there on.
+	eras []int
 }
 
 // opening is where a shard stands at the start of a segment.
@@ -71,7 +89,7 @@ func encodeHeader(generation, salt uint64, size int64) []byte {
 func readHeader(f vfs.File, name string, generation uint64) (*segment, error) {
 	page := make([]byte, pageSize)
 	if _, err := f.ReadAt(page, 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read the header of %s: %w", name, err)
+		return nil, unreadable(name, 0, err)
 	}
 	size, err := f.Size()
 	if err != nil {
@@ -92,6 +110,16 @@ func readHeader(f vfs.File, name string, generation uint64) (*segment, error) {
 type listing struct {
 	generations []uint64 // sorted
 	spares      []string // paths
+	newest      uint64   // what the mark tells; 0: there is none
+	marks       []string // paths
+}
+
+// last is the newest generation; 0: there is no segment.
+func (l listing) last() uint64 {
+	if n := len(l.generations); n > 0 {
+		return l.generations[n-1]
+	}
+	return 0
 }
 
 func list(fsys vfs.FS, dir string) (listing, error) {
@@ -103,6 +131,10 @@ func list(fsys vfs.FS, dir string) (listing, error) {
 	for _, name := range names {
 		if strings.HasPrefix(name, sparePrefix) {
 			l.spares = append(l.spares, filepath.Join(dir, name))
+			continue
+		}
+		if g := markOf(name); g > 0 {
+			l.newest, l.marks = max(l.newest, g), append(l.marks, filepath.Join(dir, name))
 			continue
 		}
 		number, ok := strings.CutSuffix(name, segmentSuffix)
@@ -133,7 +165,7 @@ func Discard(fsys vfs.FS, dir string) error {
 	case err != nil:
 		return err
 	}
-	names := l.spares
+	names := append(l.marks, l.spares...)
 	for _, g := range l.generations {
 		names = append(names, segmentName(dir, g))
 	}

@@ -1,5 +1,7 @@
 package wal
 
+import "slices"
+
 // TrimBefore drops the oldest segments in which no record is needed: of each shard
 // those from before[shard] on are, of one that is not in the map all. At least keepBytes
 // of the newest segments stay, for replicas that were away; the segment being
@@ -14,7 +16,7 @@ func (l *Log) TrimBefore(before map[int]Sequence, keepBytes int64) error {
 			return nil
 		}
 		l.prepareMu.Lock()
-		err := l.retire(seg.name, seg.size == l.o.SegmentBytes)
+		err := l.retire(seg.name, seg.size == l.o.SegmentBytes && !seg.damaged)
 		l.prepareMu.Unlock()
 		if err != nil {
 			l.putBack(seg)
@@ -30,7 +32,14 @@ func (l *Log) takeOldest(before map[int]Sequence, keepBytes int64) *segment {
 	if len(l.segments) < 2 || l.segments[0].readers > 0 {
 		return nil
 	}
-	seg, next := l.segments[0], l.segments[1]
+	seg := l.segments[0]
+	// The log may only begin with a segment that is whole: damaged ones go with what
+	// is before them.
+	i := 1 + slices.IndexFunc(l.segments[1:], func(s *segment) bool { return !s.damaged })
+	if i == 0 {
+		return nil
+	}
+	next := l.segments[i]
 	if !next.begun {
 		return nil // a power loss may take away all that says where the log is
 	}

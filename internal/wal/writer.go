@@ -63,7 +63,7 @@ func (w *writer) append(record []byte) {
 	place := recordPlace(w.off)
 	if page := place - blockHeader; place != w.off {
 		w.out = append(w.out, make([]byte, page-w.outAt-int64(len(w.out)))...)
-		w.out = block{w.synced, w.end}.append(w.out, w.seg.seed, page)
+		w.out = block{w.synced, w.end, w.log.stateSum()}.append(w.out, w.seg.seed, page)
 	}
 	start := len(w.out)
 	w.out = append(w.out, record...)
@@ -71,6 +71,16 @@ func (w *writer) append(record []byte) {
 	w.off = place + int64(len(record))
 	w.end = w.off
 	w.fresh = true
+}
+
+// stateSum is that of all streams, as far as they are written. The caller holds
+// commitMu.
+func (l *Log) stateSum() uint32 {
+	var sum stateSum
+	for _, s := range l.streams {
+		sum = sum.add(s.written)
+	}
+	return sum.fold()
 }
 
 // flush writes what is in out, with zeros up to the end of the page.

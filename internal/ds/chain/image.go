@@ -16,7 +16,7 @@ import "slices"
 // touches. It is guarded by the lock of the chain, but for [Image.Peek].
 type Image struct {
 	chain *Chain
-	// nodes has 1 as image where the run is no longer the chain's, else 0.
+	// nodes has 0 as image where the run is no longer the chain's.
 	nodes []node
 	next  int // what is before is not needed any more; changed by the reader only
 	kept  func(bytes int)
@@ -30,13 +30,12 @@ func (c *Chain) Image(kept func(bytes int)) *Image {
 	if c.image != nil {
 		panic("BUG: a second image of a chain")
 	}
-	im := &Image{chain: c, nodes: slices.Clone(c.nodes.all[c.nodes.head:]), kept: kept}
-	for i := range im.nodes {
-		im.nodes[i].image = 0
-		c.nodes.at(i).image = uint32(i + 1)
+	nodes := c.nodes.all[c.nodes.head:]
+	for i := range nodes {
+		nodes[i].image = uint32(i + 1)
 	}
-	c.image = im
-	return im
+	c.image = &Image{chain: c, nodes: slices.Clone(nodes), kept: kept}
+	return c.image
 }
 
 // Nodes is the number of nodes of the image.
@@ -58,7 +57,7 @@ func (im *Image) Pass(nodes int) (more bool) {
 	for range nodes {
 		n := &im.nodes[im.next]
 		im.next++
-		if n.image != 0 {
+		if n.image == 0 {
 			im.kept(-int(n.bytes))
 			im.chain.pool.Free(n.addr, int(n.pages))
 		}
@@ -77,7 +76,7 @@ func (im *Image) needs(n *node) bool { return im != nil && int(n.image) > im.nex
 
 // take makes the image the only owner of such a run.
 func (im *Image) take(n *node) {
-	im.nodes[n.image-1].image = 1
+	im.nodes[n.image-1].image = 0
 	im.kept(int(n.bytes))
 	n.image = 0
 }
