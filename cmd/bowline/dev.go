@@ -16,11 +16,14 @@ import (
 
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/devcluster"
+	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/topology"
 )
 
 // stopTimeout bounds a graceful stop; afterwards connections are cut off.
 const stopTimeout = 10 * time.Second
+
+const portMax = 65535
 
 // errTLSFolder is for a cluster that would have nowhere to put its certificates.
 var errTLSFolder = errors.New("--tls needs --dir, the folder for the certificates")
@@ -38,13 +41,18 @@ func devCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	c.Flags().IntVar(&nodes, "nodes", 3, "number of nodes")
-	c.Flags().IntVar(&port, "port", 7001, "port of the first node; ports that are taken are passed over")
+	c.Flags().IntVar(&port, "port", 7001, "port of the first node; ports that are taken are passed over, and 0 takes any")
 	c.Flags().IntVar(&shards, "shards", 1, "shards of each node")
 	c.Flags().StringVar(&dir, "dir", "", "keep the data of each node, and the cluster map, in this folder")
 	c.Flags().BoolVar(&secured, "tls", false, "give each node a port for TLS too, with certificates that are made in the folder of --dir")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if secured && dir == "" {
+		switch {
+		case secured && dir == "":
 			return errTLSFolder
+		case port < 0 || port > portMax:
+			return fmt.Errorf("--port %d: a number between 0 and %d is needed", port, portMax)
+		case shards < 1 || shards > shard.ShardsMax:
+			return fmt.Errorf("--shards %d: a number between 1 and %d is needed", shards, shard.ShardsMax)
 		}
 		log, err := newLogger(c.ErrOrStderr(), config.New())
 		if err != nil {

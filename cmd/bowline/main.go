@@ -18,7 +18,7 @@ import (
 var version = "0.1.0-dev"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -31,9 +31,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Use:           "bowline",
 		Short:         "A Redis-compatible clustered data store",
 		Long:          "Bowline is a Redis-compatible clustered data store in one binary.\nAny Redis client works against it.",
+		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetVersionTemplate(versionLine())
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -61,7 +63,9 @@ func versionCommand() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		Run: func(c *cobra.Command, _ []string) {
-			fmt.Fprintf(c.OutOrStdout(), "bowline %s\n", version)
+			fmt.Fprint(c.OutOrStdout(), versionLine())
 		},
 	}
 }
+
+func versionLine() string { return "bowline " + version + "\n" }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +22,8 @@ func serverCommand() *cobra.Command {
 		Long: "Runs one node until SIGTERM or Ctrl-C.\n\n" +
 			"Settings come from the defaults, the file named by --config (TOML when its name ends in\n" +
 			".toml, else the syntax of redis.conf), the environment (BOWLINE_MAXCLIENTS for maxclients)\n" +
-			"and flags, the later ones first. Every parameter of CONFIG GET is a flag.",
-		Args: cobra.NoArgs,
+			"and flags; each counts more than those before it. Every parameter of CONFIG GET is a flag.",
+		Args: noArguments,
 	}
 	c.Flags().StringVar(&file, "config", "", "configuration file")
 	values := map[string]*string{}
@@ -71,7 +73,27 @@ func explainFlag(err error) error {
 	return err
 }
 
+// noArguments refuses what redis-server would take for its configuration file.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &argumentError{args[0]}
+}
+
+// argumentError is an argument where only flags are expected.
+type argumentError struct{ argument string }
+
+// Error names the argument.
+func (e *argumentError) Error() string { return fmt.Sprintf("unexpected argument %q", e.argument) }
+
+// Hint says how a configuration file is given.
+func (e *argumentError) Hint() string {
+	return "a configuration file is named by --config, every setting by a flag of its own"
+}
+
 func serve(c *cobra.Command, cfg *config.Config, file string) error {
+	signal.Ignore(syscall.SIGHUP) // a terminal that is closed ends no server, as with Redis
 	log, err := newLogger(c.ErrOrStderr(), cfg)
 	if err != nil {
 		return err
