@@ -57,6 +57,9 @@ func Repair(o RepairOptions) (*Damage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("repair: %w", err)
 	}
+	if d.Found == nil && len(d.Last) == 0 {
+		return nil, fmt.Errorf("repair: there is no log in %s", dir)
+	}
 	return d, nil
 }
 
