@@ -28,7 +28,11 @@ func serverCommand() *cobra.Command {
 	c.Flags().StringVar(&file, "config", "", "configuration file")
 	values := map[string]*string{}
 	for _, p := range config.All() {
-		values[p.Name] = c.Flags().String(p.Name, "", p.Doc)
+		doc := p.Doc
+		if !p.HasEffect() {
+			doc += " (without effect)"
+		}
+		values[p.Name] = c.Flags().String(p.Name, "", doc)
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return explainFlag(err) })
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -97,6 +101,9 @@ func serve(c *cobra.Command, cfg *config.Config, file string) error {
 	log, err := newLogger(c.ErrOrStderr(), cfg)
 	if err != nil {
 		return err
+	}
+	if idle := cfg.WithoutEffect(); len(idle) > 0 {
+		log.Warn("these settings have no effect here", "settings", strings.Join(idle, " "))
 	}
 	n, err := node.Start(node.Options{Config: cfg, Version: version, Log: log, ConfigFile: file, Interrupt: c.Context().Done()})
 	if err != nil {

@@ -95,6 +95,19 @@ func (c *Config) BufferLimit(class LimitClass) BufferLimit {
 // "CONFIG SET".
 func (c *Config) Origin(p *Param) string { return c.value(p).origin }
 
+// WithoutEffect names the parameters that somebody gave another value than the
+// default, in vain: no code reads them.
+func (c *Config) WithoutEffect() []string {
+	fresh := New()
+	var names []string
+	for _, p := range rows {
+		if !p.HasEffect() && c.String(p) != fresh.String(p) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
 // OnChange calls fn after each [Config.Set] that gave p another value, with the
 // new values in place. When fn returns an error, the Set is undone as a whole
 // and reports it: the text goes to the client, so it says what is wrong with

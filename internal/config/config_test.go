@@ -47,8 +47,8 @@ func TestDefaultsAreReadable(t *testing.T) {
 		{c.Int(ProtoMaxBulkLen), int64(512 << 20)},
 		{c.Bool(ProtectedMode), true},
 		{c.Bool(ClusterEnabled), false},
-		{c.String(Redirect), "moved"},
-		{c.Int(Redirect), int64(0)},
+		{c.String(Durability), "memory"},
+		{c.Int(Durability), int64(0)},
 		{c.String(ClientQueryBufferLimit), "1073741824"},
 		{fmt.Sprint(c.Strings(Bind)), "[* -::*]"},
 		{fmt.Sprint(c.Floats(LatencyPercentiles)), "[50 99 99.9]"},
@@ -181,7 +181,7 @@ func TestReadersNeverSeeHalfOfASet(t *testing.T) {
 func TestReadingDoesNotAllocate(t *testing.T) {
 	c := New()
 	n := testing.AllocsPerRun(100, func() {
-		if c.Int(MaxClients)+c.BufferLimit(LimitPubSub).Hard == 0 || c.String(Redirect) == "" {
+		if c.Int(MaxClients)+c.BufferLimit(LimitPubSub).Hard == 0 || c.String(Durability) == "" {
 			t.Error("no value")
 		}
 	})

@@ -77,8 +77,13 @@ type Param struct {
 	// check refuses texts that the kind alone would let pass; nil: none.
 	check func(text string) error
 
-	index int // into table
+	index int  // into table
+	read  bool // there is a handle for code that reads it
 }
+
+// HasEffect reports whether any code reads the parameter. What has none is kept and
+// shown, so that a configuration of Redis can be used as it is.
+func (p *Param) HasEffect() bool { return p.read }
 
 // All returns the rows in the order of the table. The caller owns the slice,
 // not the rows.
@@ -134,5 +139,6 @@ func handle(name string) *Param {
 	if i < 0 {
 		panic("BUG: no parameter is called " + name)
 	}
+	rows[i].read = true
 	return rows[i]
 }
