@@ -23,6 +23,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/topology"
 	"github.com/bowline-kv/bowline/internal/vfs"
+	"github.com/bowline-kv/bowline/slot"
 )
 
 // Options say what a node is made of.
@@ -104,6 +105,8 @@ func Start(o Options) (*Node, error) {
 	loads := n.server.KeepsSnapshots() || n.durable.wanted()
 	if loads {
 		n.server.ExpectLoad()
+	} else {
+		n.snapshots.unread()
 	}
 	for _, l := range listeners {
 		n.background.Go(func() {
@@ -205,6 +208,9 @@ func (n *Node) build(o Options, p place) error {
 		n.server.SetRelay(n.peers.relay)
 		if err := n.server.SetMap(p.cluster); err != nil {
 			return err
+		}
+		if !p.cluster.Covered() {
+			n.log.Warn("the cluster map leaves slots to nobody", "slots", slot.Count-p.cluster.Assigned())
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/bowline-kv/bowline/internal/server"
 	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/vfs"
+	"github.com/bowline-kv/bowline/internal/wal"
 )
 
 // snapshots keeps the snapshot file of a node; it implements [server.Snapshots].
@@ -195,6 +197,19 @@ func (f *snapshots) Recover(newLoader func() *shard.Loader) (unsaved bool, err e
 	return false, f.load(f.path(), newLoader())
 }
 
+// unread warns of the data of an earlier run, which a node that keeps everything in
+// memory leaves alone.
+func (f *snapshots) unread() {
+	path := f.path()
+	if file, err := f.fs.Open(path); err == nil {
+		file.Close()
+	} else if path = f.durable.dir(); !wal.Exists(f.fs, path) {
+		return
+	}
+	f.log.Warn("what an earlier run has left is not loaded: no setting says that data is kept", "path", path,
+		"settings", strings.Join([]string{config.Dir.Name, config.Save.Name, config.AppendOnly.Name, config.Durability.Name}, " "))
+}
+
 // RecoverAgain implements [server.Snapshots].
 func (f *snapshots) RecoverAgain(forget func(), newLoader func() *shard.Loader) error {
 	return f.durable.recoverAgain(forget, newLoader)
@@ -228,7 +243,7 @@ func (f *snapshots) load(path string, l *shard.Loader) error {
 // aux tells who wrote the file.
 func (f *snapshots) aux(name, value []byte) error {
 	if string(name) == "redis-ver" {
-		f.log.Info("the snapshot is of a server", "version", string(value))
+		f.log.Info("the snapshot was written by a server", "version", string(value))
 	}
 	return nil
 }

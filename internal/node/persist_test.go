@@ -151,8 +151,10 @@ func TestANodeKeepsItsDataOverAStop(t *testing.T) {
 
 func TestNothingIsWrittenUnlessTheSettingsSaySo(t *testing.T) {
 	var asked atomic.Int64
-	files := vfs.Faults(vfs.Mem(), func(vfs.Op) vfs.Fault {
-		asked.Add(1)
+	files := vfs.Faults(vfs.Mem(), func(op vfs.Op) vfs.Fault {
+		if op.Kind != vfs.OpOpen && op.Kind != vfs.OpList { // it looks whether there is something that it leaves alone
+			asked.Add(1)
+		}
 		return vfs.Fault{}
 	})
 	n, err := startFiles(t, files)
