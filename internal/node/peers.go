@@ -173,7 +173,7 @@ func passReplies(nc net.Conn) error {
 	lines := bufio.NewScanner(nc)
 	for lines.Scan() {
 		if text, refused := strings.CutPrefix(lines.Text(), "-"); refused {
-			return fmt.Errorf("refused: %s", text)
+			return fmt.Errorf("refused, nodes log in by masteruser and masterauth: %s", text)
 		}
 	}
 	if err := lines.Err(); err != nil {
