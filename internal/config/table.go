@@ -173,7 +173,7 @@ var table = []*Param{
 	{Name: "repl-diskless-sync-max-replicas", Kind: Int, Default: "0", Max: maxInt, Effect: Stored, Doc: "Replicas that end the wait before a full copy; 0 waits its time."},
 	{Name: "repl-diskless-load", Kind: Enum, Default: "disabled", Words: []string{"disabled", "on-empty-db", "swapdb"}, Effect: Stored, Doc: "How a replica loads a full copy that has no file in between."},
 	// Cluster.
-	{Name: "cluster-enabled", Kind: Bool, Default: "no", Effect: Immutable, Doc: "Serves only the slots that the cluster map gives this node."},
+	{Name: "cluster-enabled", Kind: Bool, Default: "no", Effect: Immutable, Doc: "Serves only the slots that the cluster map gives this node; a map makes it yes."},
 	{Name: "cluster-map", Kind: Text, Effect: Restart, Doc: "File with the cluster map; empty gets none from a file."},
 	{Name: "node-id", Kind: Text, Effect: Restart, check: checkNodeID, Doc: "Name of this node in the cluster map, 40 hexadecimal digits; empty finds it by address and port."},
 	{Name: "shards", Kind: Int, Default: "1", Min: 1, Max: 16384, Effect: Restart, Doc: "Shards that the node's data is divided over; the cluster map says how many, by its @."},

@@ -22,6 +22,9 @@ type place struct {
 // errMapNeeded is for a cluster node that does not know its cluster.
 var errMapNeeded = errors.New("cluster-enabled is yes, but cluster-map names no file with the cluster map")
 
+// errMapDenied is for a node that has a map and is told to be alone.
+var errMapDenied = errors.New("cluster-enabled is no, but cluster-map names a cluster map")
+
 // findPlace reads the cluster map, if there is one, and finds this node in it.
 func findPlace(o Options) (place, error) {
 	p := place{cluster: o.Map, id: o.NodeID, shards: 1}
@@ -43,6 +46,12 @@ func findPlace(o Options) (place, error) {
 		if p.id, err = identify(o.Config, p.cluster); err != nil {
 			return p, fmt.Errorf("cluster map %s: %w", path, err)
 		}
+	}
+	if o.Config.Origin(config.ClusterEnabled) != "default" && !o.Config.Bool(config.ClusterEnabled) {
+		return p, errMapDenied
+	}
+	if err := o.Config.Load(config.ClusterEnabled.Name, []string{"yes"}, config.ClusterMap.Name); err != nil { // for CONFIG GET
+		return p, err
 	}
 	_, group, ok := p.cluster.Member(p.id)
 	if !ok {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/topology"
 )
 
@@ -45,16 +46,21 @@ group g2 slots 9001-16383
 		{"unknown id", []string{"cluster-map", file, "node-id", strings.Repeat("0", 40)}, "", 0, "no member with this node's id"},
 		{"no map", []string{"cluster-enabled", "yes"}, "", 0, "cluster-map names no file"},
 		{"no file", []string{"cluster-map", file + "x"}, "", 0, "no such file"},
+		{"told to be alone", []string{"cluster-map", file, "port", "7001", "cluster-enabled", "no"}, "", 0, "cluster-enabled is no"},
 		{"bad map", []string{"cluster-map", bad}, "", 0, "bad.map: line 2: "},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			p, err := findPlace(Options{Config: settings(t, test.settings...)})
+			cfg := settings(t, test.settings...)
+			p, err := findPlace(Options{Config: cfg})
 			if test.problem != "" {
 				if err == nil || !strings.Contains(err.Error(), test.problem) {
 					t.Errorf("error %v, want %q", err, test.problem)
 				}
 				return
+			}
+			if cfg.Bool(config.ClusterEnabled) != (test.id != "") {
+				t.Errorf("cluster-enabled is %s", cfg.String(config.ClusterEnabled))
 			}
 			if err != nil || p.id != test.id || p.shards != test.shards || (p.cluster != nil) != (test.id != "") {
 				t.Errorf("id %q, %d shards, %v; want %q, %d", p.id, p.shards, err, test.id, test.shards)
