@@ -109,6 +109,16 @@ func (c *Ctx) Empty(key []byte) {
 	c.Notify(shard.NotifyGeneric, "del", key)
 }
 
+// StoreNothing replies for a command whose result is empty, and deletes the key that was to
+// hold it: also, as Redis does, when its time is over already.
+func (c *Ctx) StoreNothing(dst []byte) {
+	if c.Delete(dst) {
+		c.Notify(shard.NotifyGeneric, "del", dst)
+		c.EmitDel(dst)
+	}
+	c.W.Int(0)
+}
+
 // Value writes the value of a string that was found under a key. A large one is
 // not copied under the lock.
 func (c *Ctx) Value(key []byte, e store.Entry) {

@@ -138,11 +138,17 @@ func TestOverwritingAKeyWhoseTimeIsOverIsTold(t *testing.T) {
 	if difference := p.Play([][]string{{"DEBUG", "SET-ACTIVE-EXPIRE", "0"}, {"SADD", "set", "a"}, {"ZADD", "zset", "1", "a"}, {"SET", "string", "a"}}); difference != "" {
 		t.Fatal(difference)
 	}
+	dump := fmt.Sprint(p.Oracle.Do("DUMP", "string"))
 	for _, args := range [][]string{
 		{"SET", "k", "v"}, {"MSET", "k", "v"}, {"GETSET", "k", "v"}, {"SETRANGE", "k", "1", "x"}, {"BITOP", "NOT", "k", "string"}, {"SADD", "k", "a"},
 		{"SINTERSTORE", "k", "set"}, {"SUNIONSTORE", "k", "set", "none"}, {"SDIFFSTORE", "k", "set", "none"}, {"SDIFFSTORE", "k", "none"},
 		{"ZUNIONSTORE", "k", "1", "zset"}, {"ZRANGESTORE", "k", "zset", "0", "-1"}, {"SORT", "set", "BY", "nosort", "STORE", "k"}, {"COPY", "set", "k", "REPLACE"},
-		{"HSET", "k", "f", "v"}, {"RPUSH", "k", "a"}, {"SMOVE", "set", "k", "a"}, {"RENAME", "string", "k"},
+		{"HSET", "k", "f", "v"}, {"RPUSH", "k", "a"}, {"SMOVE", "set", "k", "a"}, {"SMOVE", "none", "k", "a"}, {"RENAME", "string", "k"},
+		// What is empty deletes it.
+		{"SINTERSTORE", "k", "none"}, {"SUNIONSTORE", "k", "none"}, {"ZINTERSTORE", "k", "1", "none"}, {"ZUNIONSTORE", "k", "1", "none"}, {"ZDIFFSTORE", "k", "1", "none"},
+		{"ZRANGESTORE", "k", "none", "0", "-1"}, {"SORT", "none", "STORE", "k"}, {"BITOP", "AND", "k", "none"},
+		{"RESTORE", "k", "0", "no dump", "REPLACE"}, {"RESTORE", "k", "0", "no dump"},
+		{"RESTORE", "k", "1", dump, "REPLACE", "ABSTTL"}, {"RESTORE", "k", "0", dump, "REPLACE"}, {"RESTORE", "k", "0", dump},
 	} {
 		program := [][]string{{"DEL", "k"}, {"SET", "k", "old", "PXAT", "1"}, args, {"PUBLISH", "end", args[0]}}
 		if difference := p.Play(program); difference != "" {

@@ -62,20 +62,17 @@ func bitOp(c *engine.Ctx, args engine.Args) {
 		}
 		longest = max(longest, len(e.Value))
 	}
-	_, exists := c.Find(target)
-	switch {
-	case longest > 0:
-		out := compute(c, op, keys, longest)
-		c.SetString(target, out, 0)
-		c.MarkRaw(target)
-		c.KeepScratch(out)
-		c.Emit(args...)
-		c.Notify(shard.NotifyString, "set", target)
-	case exists:
-		c.Delete(target)
-		c.EmitDel(target)
-		c.Notify(shard.NotifyGeneric, "del", target)
+	if longest == 0 {
+		c.StoreNothing(target)
+		return
 	}
+	c.Find(target) // if its time is over it is gone, and not overwritten
+	out := compute(c, op, keys, longest)
+	c.SetString(target, out, 0)
+	c.MarkRaw(target)
+	c.KeepScratch(out)
+	c.Emit(args...)
+	c.Notify(shard.NotifyString, "set", target)
 	c.W.Int(int64(longest))
 }
 

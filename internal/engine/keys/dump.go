@@ -49,10 +49,11 @@ func restore(c *engine.Ctx, args engine.Args) {
 		c.Error(text)
 		return
 	}
-	_, existed := c.Find(key)
-	if existed && !r.replace {
-		c.Error(reply.BusyKey)
-		return
+	if !r.replace {
+		if _, exists := c.Find(key); exists {
+			c.Error(reply.BusyKey)
+			return
+		}
 	}
 	var ok bool
 	if r.ttl, ok = c.Int(args[2]); !ok {
@@ -73,11 +74,11 @@ func restore(c *engine.Ctx, args engine.Args) {
 		}
 		r.ttl += c.Now
 	}
-	r.apply(c, key, args[3], existed)
+	r.apply(c, key, args[3])
 }
 
 // apply builds the value and gives it to the key.
-func (r *restoring) apply(c *engine.Ctx, key, payload []byte, existed bool) {
+func (r *restoring) apply(c *engine.Ctx, key, payload []byte) {
 	b := builder(c, key)
 	if err := rdb.ReadDump(payload, b); err != nil {
 		if errors.Is(err, rdb.ErrUnsupported) {
@@ -87,9 +88,7 @@ func (r *restoring) apply(c *engine.Ctx, key, payload []byte, existed bool) {
 		}
 		return
 	}
-	if existed {
-		c.Delete(key)
-	}
+	existed := r.replace && c.Delete(key)
 	if r.ttl != 0 && r.ttl <= c.Now && !c.Applying {
 		if existed {
 			c.EmitDel(key)

@@ -23,18 +23,16 @@ func (s *sorting) keep(chosen []sortable) {
 		}
 	}
 	c, dst := s.c, s.store
-	_, existed := c.Find(dst)
-	if existed {
+	if len(list) == 0 {
+		c.StoreNothing(dst)
+		return
+	}
+	if _, existed := c.Find(dst); existed {
 		c.EmitDel(dst)
 	}
-	switch {
-	case len(list) > 0:
-		s.put(dst, list)
-		c.Emit(append([][]byte{nameRPush, dst}, list...)...)
-		c.Notify(shard.NotifyList, "sortstore", dst)
-	case existed:
-		c.Empty(dst)
-	}
+	s.put(dst, list)
+	c.Emit(append([][]byte{nameRPush, dst}, list...)...)
+	c.Notify(shard.NotifyList, "sortstore", dst)
 	c.W.Int(int64(len(list)))
 }
 

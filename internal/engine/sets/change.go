@@ -56,6 +56,7 @@ func smove(c *engine.Ctx, args engine.Args) {
 		return
 	}
 	if !from.found {
+		c.Find(dst) // if its time is over this is seen
 		c.W.Int(0)
 		return
 	}

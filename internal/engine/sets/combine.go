@@ -76,15 +76,14 @@ func storeAt(c *engine.Ctx, args engine.Args, of combination, event string) {
 		return true
 	})
 	n := result.Len()
-	if n > 0 {
-		c.Find(dst) // if its time is over it is gone, and not overwritten
-		result.save()
-		c.Notify(shard.NotifySet, event, dst)
-		c.Emit(args...)
-	} else if c.Delete(dst) {
-		c.Notify(shard.NotifyGeneric, "del", dst)
-		c.EmitDel(dst)
+	if n == 0 {
+		c.StoreNothing(dst)
+		return
 	}
+	c.Find(dst) // if its time is over it is gone, and not overwritten
+	result.save()
+	c.Notify(shard.NotifySet, event, dst)
+	c.Emit(args...)
 	c.W.Int(int64(n))
 }
 

@@ -46,14 +46,14 @@ func combine(c *engine.Ctx, args engine.Args, op operation) {
 
 // storeCombined stores a combination at args[1].
 func storeCombined(c *engine.Ctx, args engine.Args, op operation) {
-	q := combination{op: op, dst: args[1:2]}
+	q := combination{op: op}
 	if !q.parse(c, args[2:]) {
 		return
 	}
 	dst := args[1]
 	members := q.members()
 	if len(members) == 0 {
-		storeNothing(c, dst, q.dstFound)
+		c.StoreNothing(dst)
 		return
 	}
 	result := edit{c: c, key: dst}
@@ -69,6 +69,7 @@ func storeCombined(c *engine.Ctx, args engine.Args, op operation) {
 	for i := range members {
 		result.put(members[i].member, members[i].score)
 	}
+	c.Find(dst) // if its time is over it is gone, and not overwritten
 	result.save()
 	c.Notify(shard.NotifyZSet, storedEvents[op], dst)
 	c.Emit(args...)

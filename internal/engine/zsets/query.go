@@ -12,10 +12,8 @@ import (
 // combination is what ZUNION and its like are asked for.
 type combination struct {
 	op       operation
-	mayScore bool     // WITHSCORES is an option
-	mayLimit bool     // LIMIT is, and what is about scores is not
-	dst      [][]byte // the key to store at, if one
-	dstFound bool     // it is there
+	mayScore bool // WITHSCORES is an option
+	mayLimit bool // LIMIT is, and what is about scores is not
 
 	inputs    []input
 	aggregate aggregate
@@ -48,9 +46,6 @@ func (q *combination) find(c *engine.Ctx, keys [][]byte) bool {
 			c.Error(reply.WrongType)
 			return false
 		}
-	}
-	if q.dst != nil {
-		_, q.dstFound = c.Find(q.dst[0])
 	}
 	// Only now, as looking for a key may delete it, which ends other views.
 	q.inputs = make([]input, len(keys))

@@ -71,12 +71,11 @@ func zrangeStore(c *engine.Ctx, args engine.Args) {
 		return
 	}
 	from, n := q.find(&z)
-	_, exists := c.Find(dst)
 	if n == 0 {
-		storeNothing(c, dst, exists)
+		c.StoreNothing(dst)
 		return
 	}
-	if found { // looking for dst may have changed the table
+	if c.Find(dst); found { // looking for dst may have changed the table
 		e, _ := c.Again(src)
 		z = viewOf(c, src, &e)
 	}
@@ -95,15 +94,6 @@ func zrangeStore(c *engine.Ctx, args engine.Args) {
 	var first, last [20]byte
 	c.Emit(nameZRangeStore, dst, src, resp.AppendInt(first[:0], int64(from)), resp.AppendInt(last[:0], int64(from+n-1)))
 	c.W.Int(int64(n))
-}
-
-// storeNothing makes a key empty, for a command whose result is.
-func storeNothing(c *engine.Ctx, dst []byte, exists bool) {
-	if exists {
-		c.Empty(dst)
-		c.EmitDel(dst)
-	}
-	c.W.Int(0)
 }
 
 // parse reads the two ends of the range and what follows them; false when the
