@@ -48,6 +48,37 @@ func TestMissingNewestSegmentsAreNoticed(t *testing.T) {
 	}
 }
 
+// What is left when all segments with records are gone is no empty log.
+func TestASegmentMadeAheadIsNoLog(t *testing.T) {
+	for _, records := range []int{1, 30} {
+		m := vfs.Mem()
+		l := start(t, m, options(1, 1))
+		for range records {
+			add(t, l, 0, strings.Repeat("x", 3000))
+			must(t, l.Commit())
+		}
+		l.wanted.Store(true)
+		must(t, l.prepareNext())
+		must(t, l.Close())
+		for _, seg := range l.segments {
+			must(t, m.Remove(seg.name))
+		}
+		_, err := Recover(m, dir, RecoverOptions{Base: []Point{{Last: noBound}}})
+		if c := corruption(t, err); c.File != l.segments[len(l.segments)-1].name {
+			t.Errorf("after %d records: %v", records, err)
+		}
+		r, err := Recover(m, dir, RecoverOptions{AcceptLoss: true})
+		must(t, err)
+		if l, err = r.Start(options(2, 1)); err == nil {
+			add(t, l, 0, "new")
+			err = l.Close()
+		}
+		if got := replayed(t, recovery(t, m), nil); err != nil || len(got) != 1 {
+			t.Errorf("after %d records: then there is %q, %v", records, got, err)
+		}
+	}
+}
+
 func TestALogWithoutAMarkGetsOne(t *testing.T) {
 	m := vfs.Mem()
 	segs := written(t, m)
