@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -75,6 +76,34 @@ func TestASegmentMadeAheadIsNoLog(t *testing.T) {
 		}
 		if got := replayed(t, recovery(t, m), nil); err != nil || len(got) != 1 {
 			t.Errorf("after %d records: then there is %q, %v", records, got, err)
+		}
+	}
+}
+
+// A disk that has no room for the mark is full, and not broken.
+func TestAMarkThatFindsNoRoomIsTriedAgain(t *testing.T) {
+	for _, kind := range []vfs.OpKind{vfs.OpCreate, vfs.OpRename} { // of the first, and of later ones
+		m, full := vfs.Mem(), kind == vfs.OpCreate
+		disk := vfs.Faults(m, func(op vfs.Op) (f vfs.Fault) {
+			if full && op.Kind == kind && strings.Contains(op.Name, markPrefix) {
+				f.Err = vfs.ErrNoSpace
+			}
+			return f
+		})
+		l := start(t, disk, options(1, 1))
+		add(t, l, 0, strings.Repeat("x", 100))
+		for full = true; l.Commit() == nil; {
+			add(t, l, 0, strings.Repeat("x", 3000))
+		}
+		if err := l.Commit(); !errors.Is(err, ErrDiskFull) || l.Err() != nil || !l.DiskFull() {
+			t.Errorf("without room: %v, %v", err, l.Err())
+		}
+		full = false
+		must(t, l.Commit())
+		last := l.Stream(0).Last()
+		must(t, l.Close())
+		if r := recovery(t, m.Crash(1)); r.Last(0) != last {
+			t.Errorf("%d of %d records are there", r.Last(0), last)
 		}
 	}
 }
