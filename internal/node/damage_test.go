@@ -269,3 +269,69 @@ func TestALogThatLacksItsEndIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestALogWithoutRecordsFitsAnyNumberOfShards: the first write of a log was torn, or a repair
+// left nothing of it, so that it does not tell how many shards it is of.
+func TestALogWithoutRecordsFitsAnyNumberOfShards(t *testing.T) {
+	const first = "/data/appendonlydir/0000000001.wal"
+	for name, c := range map[string]struct {
+		keys int
+		harm func(t *testing.T, disk *vfs.MemFS)
+	}{
+		"torn": {0, func(t *testing.T, disk *vfs.MemFS) {
+			edit(t, disk, first, 4096+24+20, func(b []byte) { clear(b[:4000]) })
+		}},
+		"the first is gone":  {20, func(t *testing.T, disk *vfs.MemFS) { edit(t, disk, first, 0, func(b []byte) { b[20]++ }) }},
+		"but for one record": {20, func(t *testing.T, disk *vfs.MemFS) { edit(t, disk, first, 4096+24+20, func(b []byte) { b[0]++ }) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := vfs.Mem()
+			n := startTwoShards(t, disk)
+			conn := dial(t, n)
+			for i := range c.keys {
+				expect(t, conn, "OK", "SET", fmt.Sprint("k", i), "v")
+			}
+			stop(t, n)
+			c.harm(t, disk)
+			if c.keys > 0 {
+				if _, err := tryTwoShards(t, disk); err == nil {
+					t.Fatal("the node has started")
+				}
+				d, err := repair(disk, "/data/appendonlydir", "/data/dump.rdb", true)
+				if err != nil || d.Found == nil {
+					t.Fatalf("repair: %+v, %v", d, err)
+				}
+			}
+			for i := range 2 {
+				n := startTwoShards(t, disk)
+				conn := dial(t, n)
+				expect(t, conn, fmt.Sprint(2*i), "DBSIZE")
+				expect(t, conn, "OK", "SET", fmt.Sprint("a", i), "v")
+				expect(t, conn, "OK", "SET", fmt.Sprint("b", i), "v")
+				stop(t, n)
+			}
+		})
+	}
+}
+
+// TestARepairTellsThatRecordsAreMissing between what is left of the snapshots and the log.
+func TestARepairTellsThatRecordsAreMissing(t *testing.T) {
+	settings := []string{"wal-segment-size", "32kb", "wal-history-size", "0"}
+	disk := vfs.Mem()
+	n := startLogged(t, disk, nil, settings...)
+	c := dial(t, n)
+	for i := range 3 {
+		fill(t, c, 60*i, 60*i+60)
+		expect(t, c, "OK", "SAVE")
+	}
+	stop(t, n)
+	damage(t, disk, "/data/dump.rdb")
+	if d, err := repair(disk, "/data/appendonlydir", "/data/dump.rdb", false); err != nil || d.Found != nil {
+		t.Errorf("with the older snapshot: %+v, %v", d, err)
+	}
+	damage(t, disk, "/data/dump.rdb.previous")
+	var missing *wal.MissingError
+	if d, err := repair(disk, "/data/appendonlydir", "/data/dump.rdb", false); !errors.As(err, &missing) || missing.After != 0 || missing.Last == 0 {
+		t.Errorf("without a snapshot: %+v, %v", d, err)
+	}
+}

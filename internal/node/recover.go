@@ -142,7 +142,8 @@ func (d *durable) readLog(b *base) (*wal.Recovery, error) {
 	if err != nil {
 		return nil, d.damaged(err)
 	}
-	if r.Shards() > 0 && r.Shards() != len(d.logs) {
+	// One without records may not have come to those of all shards.
+	if r.Shards() > len(d.logs) || begun(r) && r.Shards() < len(d.logs) {
 		return nil, fmt.Errorf("read the log %s: it is of %d shards, this node has %d", d.dir(), r.Shards(), len(d.logs))
 	}
 	if r.TornBytes > 0 {
