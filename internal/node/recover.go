@@ -102,9 +102,12 @@ func (d *durable) outdated() (bool, error) {
 	if err != nil || !left {
 		return false, err
 	}
-	b, err := d.n.snapshots.header(d.n.snapshots.path())
-	// One that can't be read is told of when it is to be loaded.
-	return err == nil && b != nil && b.ofOthers(), nil
+	f := d.n.snapshots
+	b, err := f.header(f.path())
+	if err != nil || b == nil || !b.ofOthers() {
+		return false, nil // one that can't be read is told of when it is to be loaded
+	}
+	return true, f.whole(b.path) // or the log may be all that there is
 }
 
 // read loads a snapshot and executes the records of the log that it lacks.

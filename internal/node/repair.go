@@ -172,7 +172,10 @@ func (f *snapshots) whole(path string) error {
 	if err != nil {
 		return err
 	}
-	return rdb.Read(io.NewSectionReader(file, 0, size), anyKeys{}, rdb.Options{})
+	if err := rdb.Read(io.NewSectionReader(file, 0, size), anyKeys{}, rdb.Options{}); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // anyKeys reads keys and does nothing with them.
