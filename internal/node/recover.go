@@ -172,9 +172,12 @@ func (d *durable) loadBase(newLoader func() *shard.Loader) (*wal.Recovery, *base
 			continue
 		}
 		if err == nil {
-			if r, err = d.readLogAgain(r, b); err != nil {
-				return nil, nil, errors.Join(failed, err)
+			var refused error
+			if r, err, refused = d.readLogFor(r, b); refused != nil {
+				return nil, nil, errors.Join(failed, refused)
 			}
+		}
+		if err == nil {
 			if i > 0 && !begun(r) {
 				continue
 			}
@@ -204,6 +207,24 @@ func (d *durable) loadBase(newLoader func() *shard.Loader) (*wal.Recovery, *base
 		return nil, nil, failed
 	}
 	return r, &base{}, nil
+}
+
+// readLogFor is readLogAgain for a snapshot that was not read yet. When there is damage in
+// the log, it may as well be in the snapshot, so that what that says of the log is wrong:
+// broken tells, and the one before is to be tried.
+func (d *durable) readLogFor(r *wal.Recovery, b *base) (_ *wal.Recovery, broken, err error) {
+	r, err = d.readLogAgain(r, b)
+	if damage := (*damagedError)(nil); !errors.As(err, &damage) {
+		return r, nil, err
+	}
+	switch broken = d.n.snapshots.whole(b.path); {
+	case broken == nil:
+		return nil, nil, err
+	case b.cut == nil:
+		err = fmt.Errorf("go on from a snapshot with the log %s: %w: %w", d.dir(), broken, err)
+		return nil, nil, &foreignError{err, b.path, d.dir()}
+	}
+	return nil, broken, nil
 }
 
 // readLogAgain is readLog, but when the log was read before, for another snapshot, and
