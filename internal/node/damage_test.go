@@ -110,7 +110,7 @@ func TestDamageWhereASnapshotHasItLosesNothing(t *testing.T) {
 						damage(t, disk, "/data/dump.rdb.previous")
 					}
 					if has > key+15 {
-						startsWhole(t, disk, digest, settings)
+						startsWhole(t, disk, 180, digest, settings)
 					} else {
 						isRepaired(t, disk, key, 180, settings)
 					}
@@ -121,17 +121,17 @@ func TestDamageWhereASnapshotHasItLosesNothing(t *testing.T) {
 }
 
 // startsWhole checks that a start passes over damage, and so do those after.
-func startsWhole(t *testing.T, disk *vfs.MemFS, digest string, settings []string) {
+func startsWhole(t *testing.T, disk *vfs.MemFS, last int, digest string, settings []string) {
 	t.Helper()
 	d, err := repair(disk, "/data/appendonlydir", "/data/dump.rdb", true)
-	if err != nil || d.Found != nil || len(d.Passed) != 1 || d.Last[0] != 180 {
+	if err != nil || d.Found != nil || len(d.Passed) != 1 || int(d.Last[0]) != last {
 		t.Fatalf("repair: %+v, %v", d, err)
 	}
 	for range 2 {
 		n := startLogged(t, disk, nil, settings...)
 		c := dial(t, n)
 		if got := digestOf(c); got != digest {
-			t.Fatalf("%v keys of 180 are there, or others", c.Do("DBSIZE"))
+			t.Fatalf("%v keys of %d are there, or others", c.Do("DBSIZE"), last)
 		}
 		expect(t, c, "OK", "SET", "more", "1")
 		digest = digestOf(c)
@@ -267,5 +267,110 @@ func TestALogThatLacksItsEndIsRefused(t *testing.T) {
 				stop(t, n)
 			}
 		})
+	}
+}
+
+// TestALogWithoutRecordsFitsAnyNumberOfShards: the first write of a log was torn, or a repair
+// left nothing of it, so that it does not tell how many shards it is of.
+func TestALogWithoutRecordsFitsAnyNumberOfShards(t *testing.T) {
+	const first = "/data/appendonlydir/0000000001.wal"
+	for name, c := range map[string]struct {
+		keys int
+		harm func(t *testing.T, disk *vfs.MemFS)
+	}{
+		"torn": {0, func(t *testing.T, disk *vfs.MemFS) {
+			edit(t, disk, first, 4096+24+20, func(b []byte) { clear(b[:4000]) })
+		}},
+		"the first is gone":  {20, func(t *testing.T, disk *vfs.MemFS) { edit(t, disk, first, 0, func(b []byte) { b[20]++ }) }},
+		"but for one record": {20, func(t *testing.T, disk *vfs.MemFS) { edit(t, disk, first, 4096+24+20, func(b []byte) { b[0]++ }) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			disk := vfs.Mem()
+			n := startTwoShards(t, disk)
+			conn := dial(t, n)
+			for i := range c.keys {
+				expect(t, conn, "OK", "SET", fmt.Sprint("k", i), "v")
+			}
+			stop(t, n)
+			c.harm(t, disk)
+			if c.keys > 0 {
+				if _, err := tryTwoShards(t, disk); err == nil {
+					t.Fatal("the node has started")
+				}
+				d, err := repair(disk, "/data/appendonlydir", "/data/dump.rdb", true)
+				if err != nil || d.Found == nil {
+					t.Fatalf("repair: %+v, %v", d, err)
+				}
+			}
+			for i := range 2 {
+				n := startTwoShards(t, disk)
+				conn := dial(t, n)
+				expect(t, conn, fmt.Sprint(2*i), "DBSIZE")
+				expect(t, conn, "OK", "SET", fmt.Sprint("a", i), "v")
+				expect(t, conn, "OK", "SET", fmt.Sprint("b", i), "v")
+				stop(t, n)
+			}
+		})
+	}
+}
+
+// TestARepairTellsThatRecordsAreMissing between what is left of the snapshots and the log.
+func TestARepairTellsThatRecordsAreMissing(t *testing.T) {
+	settings := []string{"wal-segment-size", "32kb", "wal-history-size", "0"}
+	disk := vfs.Mem()
+	n := startLogged(t, disk, nil, settings...)
+	c := dial(t, n)
+	for i := range 3 {
+		fill(t, c, 60*i, 60*i+60)
+		expect(t, c, "OK", "SAVE")
+	}
+	stop(t, n)
+	damage(t, disk, "/data/dump.rdb")
+	if d, err := repair(disk, "/data/appendonlydir", "/data/dump.rdb", false); err != nil || d.Found != nil {
+		t.Errorf("with the older snapshot: %+v, %v", d, err)
+	}
+	damage(t, disk, "/data/dump.rdb.previous")
+	var missing *wal.MissingError
+	if d, err := repair(disk, "/data/appendonlydir", "/data/dump.rdb", false); !errors.As(err, &missing) || missing.After != 0 || missing.Last == 0 {
+		t.Errorf("without a snapshot: %+v, %v", d, err)
+	}
+}
+
+// TestDamageIsPassedOverWithTheOlderSnapshot when that has what was there, and the newer one is
+// so damaged that it says something else of the log. Where it says nothing of it, a person has
+// to move it away.
+func TestDamageIsPassedOverWithTheOlderSnapshot(t *testing.T) {
+	settings := []string{"wal-history-size", "10mb", "wal-segment-size", "32kb"}
+	whole := vfs.Mem()
+	n := startLogged(t, whole, nil, settings...)
+	c := dial(t, n)
+	fill(t, c, 0, 60)
+	expect(t, c, "OK", "SAVE")
+	expect(t, c, "OK", "SAVE")
+	fill(t, c, 60, 120)
+	digest := digestOf(c)
+	stop(t, n)
+	path, off := placeOf(t, whole, "k30")
+	harms["a page"](t, whole, path, off)
+	for _, says := range []bool{true, false} {
+		disk := whole.Crash(0)
+		edit(t, disk, "/data/dump.rdb", 0, func(b []byte) {
+			i := bytes.Index(b, []byte(auxHistory))
+			if says { // that there was another writer
+				i += bytes.IndexByte(b[i:], ':')
+				i += bytes.IndexAny(b[i:], "0123456789")
+			}
+			b[i] ^= 1
+		})
+		if !says {
+			var foreign *foreignError
+			if _, err := tryLogged(t, disk, nil, settings...); !errors.As(err, &foreign) {
+				t.Fatalf("the start gives %v", err)
+			}
+			if err := disk.Remove("/data/dump.rdb"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		startsWhole(t, disk, 120, digest, settings)
 	}
 }

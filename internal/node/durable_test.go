@@ -365,31 +365,39 @@ func TestANodeOnAFullDiskStartsForReads(t *testing.T) {
 	stop(t, n)
 }
 
+// tryTwoShards starts a node of two shards.
+func tryTwoShards(t *testing.T, disk vfs.FS) (*Node, error) {
+	t.Helper()
+	listeners, err := ListenLoopback(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := listeners[0].Addr().(*net.TCPAddr)
+	id := topology.NodeID("1111111111111111111111111111111111111111")
+	m, err := topology.Parse(fmt.Appendf(nil, "version 1\ngroup g slots 0-8000@0,8001-16383@1\n  member %s 127.0.0.1:%d primary\n", id, addr.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Start(Options{
+		Config:  settings(t, "appendonly", "yes", "appendfsync", "always", "dir", "/data", "wal-segment-size", "64kb", "enable-debug-command", "yes", "save", ""),
+		Version: "test", Log: slog.New(slog.DiscardHandler), Listeners: listeners, Files: disk, Map: m, NodeID: id,
+	})
+}
+
+func startTwoShards(t *testing.T, disk vfs.FS) *Node {
+	t.Helper()
+	n, err := tryTwoShards(t, disk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestCommandsOnEverythingStayInTheirShard restarts a node of two shards: what
 // empties one of them must not do so after later writes to the other.
 func TestCommandsOnEverythingStayInTheirShard(t *testing.T) {
 	disk := vfs.Mem()
-	start := func() *Node {
-		listeners, err := ListenLoopback(1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		addr := listeners[0].Addr().(*net.TCPAddr)
-		id := topology.NodeID("1111111111111111111111111111111111111111")
-		m, err := topology.Parse(fmt.Appendf(nil, "version 1\ngroup g slots 0-8000@0,8001-16383@1\n  member %s 127.0.0.1:%d primary\n", id, addr.Port))
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := Start(Options{
-			Config:  settings(t, "appendonly", "yes", "appendfsync", "always", "dir", "/data", "wal-segment-size", "64kb", "enable-debug-command", "yes", "save", ""),
-			Version: "test", Log: slog.New(slog.DiscardHandler), Listeners: listeners, Files: disk, Map: m, NodeID: id,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	n := start()
+	n := startTwoShards(t, disk)
 	c := dial(t, n)
 	for i := range 50 {
 		expect(t, c, "OK", "SET", fmt.Sprint("k", i), "v")
@@ -404,7 +412,7 @@ func TestCommandsOnEverythingStayInTheirShard(t *testing.T) {
 	}
 	want := c.Do("DEBUG", "DIGEST")
 	stop(t, n)
-	n = start()
+	n = startTwoShards(t, disk)
 	c = dial(t, n)
 	if got := c.Do("DEBUG", "DIGEST"); got != want || fmt.Sprint(c.Do("DBSIZE")) != "51" {
 		t.Errorf("digest %v, want %v; %v keys", got, want, c.Do("DBSIZE"))

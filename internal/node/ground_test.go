@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bowline-kv/bowline/internal/rdb"
 	"github.com/bowline-kv/bowline/internal/redistest"
 	"github.com/bowline-kv/bowline/internal/shard"
 	"github.com/bowline-kv/bowline/internal/vfs"
@@ -312,6 +313,29 @@ func TestASnapshotSinceTheLogWasLeftCounts(t *testing.T) {
 			stop(t, n)
 		}
 	}
+}
+
+// TestALogIsKeptWhenTheSnapshotSinceItWasLeftIsDamaged: without that it is all that there is.
+func TestALogIsKeptWhenTheSnapshotSinceItWasLeftIsDamaged(t *testing.T) {
+	disk := vfs.Mem()
+	n := startLogged(t, disk, nil)
+	c := dial(t, n)
+	fill(t, c, 0, 20)
+	expect(t, c, "OK", "CONFIG", "SET", "appendonly", "no")
+	eventually(t, "the log has ended", func() bool { return infoField(t, c, "aof_enabled") == "0" })
+	expect(t, c, "OK", "SET", "more", "1")
+	expect(t, c, "OK", "SAVE")
+	stop(t, n)
+	damage(t, disk, "/data/dump.rdb")
+	if _, err := tryLogged(t, disk, nil); !errors.Is(err, rdb.ErrCorrupt) || !strings.Contains(err.Error(), "/data/dump.rdb") {
+		t.Fatalf("the start gives %v", err)
+	}
+	if err := disk.Remove("/data/dump.rdb"); err != nil {
+		t.Fatal(err)
+	}
+	n = startLogged(t, disk, nil)
+	expect(t, dial(t, n), "20", "DBSIZE")
+	stop(t, n)
 }
 
 // TestALogWithoutASnapshotIsOfNoUse: until there is one the snapshot from before

@@ -102,9 +102,12 @@ func (d *durable) outdated() (bool, error) {
 	if err != nil || !left {
 		return false, err
 	}
-	b, err := d.n.snapshots.header(d.n.snapshots.path())
-	// One that can't be read is told of when it is to be loaded.
-	return err == nil && b != nil && b.ofOthers(), nil
+	f := d.n.snapshots
+	b, err := f.header(f.path())
+	if err != nil || b == nil || !b.ofOthers() {
+		return false, nil // one that can't be read is told of when it is to be loaded
+	}
+	return true, f.whole(b.path) // or the log may be all that there is
 }
 
 // read loads a snapshot and executes the records of the log that it lacks.
@@ -142,7 +145,8 @@ func (d *durable) readLog(b *base) (*wal.Recovery, error) {
 	if err != nil {
 		return nil, d.damaged(err)
 	}
-	if r.Shards() > 0 && r.Shards() != len(d.logs) {
+	// One without records may not have come to those of all shards.
+	if r.Shards() > len(d.logs) || begun(r) && r.Shards() < len(d.logs) {
 		return nil, fmt.Errorf("read the log %s: it is of %d shards, this node has %d", d.dir(), r.Shards(), len(d.logs))
 	}
 	if r.TornBytes > 0 {
@@ -168,9 +172,12 @@ func (d *durable) loadBase(newLoader func() *shard.Loader) (*wal.Recovery, *base
 			continue
 		}
 		if err == nil {
-			if r, err = d.readLogAgain(r, b); err != nil {
-				return nil, nil, errors.Join(failed, err)
+			var refused error
+			if r, err, refused = d.readLogFor(r, b); refused != nil {
+				return nil, nil, errors.Join(failed, refused)
 			}
+		}
+		if err == nil {
 			if i > 0 && !begun(r) {
 				continue
 			}
@@ -200,6 +207,24 @@ func (d *durable) loadBase(newLoader func() *shard.Loader) (*wal.Recovery, *base
 		return nil, nil, failed
 	}
 	return r, &base{}, nil
+}
+
+// readLogFor is readLogAgain for a snapshot that was not read yet. When there is damage in
+// the log, it may as well be in the snapshot, so that what that says of the log is wrong:
+// broken tells, and the one before is to be tried.
+func (d *durable) readLogFor(r *wal.Recovery, b *base) (_ *wal.Recovery, broken, err error) {
+	r, err = d.readLogAgain(r, b)
+	if damage := (*damagedError)(nil); !errors.As(err, &damage) {
+		return r, nil, err
+	}
+	switch broken = d.n.snapshots.whole(b.path); {
+	case broken == nil:
+		return nil, nil, err
+	case b.cut == nil:
+		err = fmt.Errorf("go on from a snapshot with the log %s: %w: %w", d.dir(), broken, err)
+		return nil, nil, &foreignError{err, b.path, d.dir()}
+	}
+	return nil, broken, nil
 }
 
 // readLogAgain is readLog, but when the log was read before, for another snapshot, and

@@ -85,11 +85,14 @@ func repair(fs vfs.FS, dir, snapshot string, accept bool) (*Damage, error) {
 		d.Last = append(d.Last, uint64(last))
 	}
 	if d.Found == nil {
-		return d, nil
+		return d, lacks(r, b)
 	}
 	seen, err := r.Seen()
 	if err != nil {
 		return nil, err
+	}
+	for shard := range seen {
+		d.Last = append(d.Last, make([]uint64, max(0, shard+1-len(d.Last)))...)
 	}
 	for i := range d.Last {
 		d.Seen = append(d.Seen, uint64(seen[i]))
@@ -106,6 +109,18 @@ func repair(fs vfs.FS, dir, snapshot string, accept bool) (*Damage, error) {
 		err = errors.Join(setAside(fs, d.Unusable), cut(r, b))
 	}
 	return d, err
+}
+
+// lacks finds out whether records are missing between a snapshot and the log, which no
+// repair brings back.
+func lacks(r *wal.Recovery, b *base) error {
+	from := b.after()
+	for i := range r.Shards() {
+		if begin := r.Begin(i); from[i] < begin {
+			return &wal.MissingError{Shard: i, After: from[i], Last: begin}
+		}
+	}
+	return nil
 }
 
 // setAside gives files another name.
@@ -157,7 +172,10 @@ func (f *snapshots) whole(path string) error {
 	if err != nil {
 		return err
 	}
-	return rdb.Read(io.NewSectionReader(file, 0, size), anyKeys{}, rdb.Options{})
+	if err := rdb.Read(io.NewSectionReader(file, 0, size), anyKeys{}, rdb.Options{}); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // anyKeys reads keys and does nothing with them.
@@ -171,8 +189,8 @@ func (anyKeys) End() error                   { return nil }
 // cut ends a log where reading it ended, or behind the snapshot where that has more. The
 // new end is on disk when something was written behind it: the starts of writers.
 func cut(r *wal.Recovery, b *base) error {
-	clock, shards := wallClock(), max(r.Shards(), len(b.cut), 1)
-	l, err := r.Start(wal.Options{Shards: shards, Now: func() time.Duration { return time.Duration(clock().Mono) }, Random: random64})
+	clock, shards := wallClock(), max(r.Shards(), len(b.cut))
+	l, err := r.Start(wal.Options{Shards: max(shards, 1), Now: func() time.Duration { return time.Duration(clock().Mono) }, Random: random64})
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (b *base) fits(r *wal.Recovery) error {
 	if begun(r) && b.cut == nil {
 		return fmt.Errorf("%w: it was written by another server, or without a log", errForeignSnapshot)
 	}
-	if b.cut != nil && r.Shards() > 0 && len(b.cut) != r.Shards() {
+	if b.cut != nil && begun(r) && len(b.cut) != r.Shards() {
 		return fmt.Errorf("%w: it is of %d shards, the log of %d", errForeignSnapshot, len(b.cut), r.Shards())
 	}
 	for i, cut := range b.cut {
@@ -123,7 +123,7 @@ func (b *base) reached(r *wal.Recovery) error {
 // goOn starts a writer behind the end of the log of a shard, or behind the file where that
 // has more.
 func (b *base) goOn(s *wal.Stream, i int) error {
-	if b.cut != nil && b.cut[i] > s.Last() {
+	if i < len(b.cut) && b.cut[i] > s.Last() {
 		if err := s.Reset(b.cut[i], b.histories[i]); err != nil {
 			return err
 		}

@@ -297,20 +297,21 @@ func (srv *Server) FinalSave() error {
 func (srv *Server) ExpectLoad() { srv.setState(stateLoading, true) }
 
 // Load recovers the data from the files of the node. After an error, which may have
-// left a part of the data behind, no snapshot is written any more.
+// left a part of the data behind, no snapshot is written any more, and clients are told
+// that the node is loading until it has ended.
 func (srv *Server) Load() error {
 	if srv.process.Snapshots == nil {
 		return errNoFiles
 	}
 	srv.ExpectLoad()
-	defer srv.setState(stateLoading, false)
-	err := srv.load(false, srv.process.Snapshots.Recover)
-	if err != nil {
+	if err := srv.load(false, srv.process.Snapshots.Recover); err != nil {
 		srv.saving.mu.Lock()
 		srv.saving.stopped = true
 		srv.saving.mu.Unlock()
+		return err
 	}
-	return err
+	srv.setState(stateLoading, false)
+	return nil
 }
 
 // load lets the data be read, by loaders that replace keys which are there or

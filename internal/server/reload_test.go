@@ -33,6 +33,18 @@ func TestWhatOthersWriteDuringAReloadIsNotLost(t *testing.T) {
 	expect(t, other, "OK", "SET", "a", "2")
 }
 
+// TestANodeWhoseDataCantBeReadServesNobody until it has ended: there is a part of the data,
+// or none, and no log takes what is written.
+func TestANodeWhoseDataCantBeReadServesNobody(t *testing.T) {
+	s, _ := startSaving(t)
+	c := s.dial(t)
+	if err := s.Load(); err == nil { // the file is empty
+		t.Fatal("the data was read")
+	}
+	expect(t, c, loadingReply, "SET", "a", "1")
+	expect(t, c, loadingReply, "GET", "a")
+}
+
 // TestDebugReloadIsRefusedWhileTheNodeLoads: it would write the part that is there
 // over the file.
 func TestDebugReloadIsRefusedWhileTheNodeLoads(t *testing.T) {

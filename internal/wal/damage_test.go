@@ -44,6 +44,7 @@ func edit(t testing.TB, m *vfs.MemFS, name string, off int64, change func(b []by
 	change(b)
 	_, err = f.WriteAt(b, off)
 	must(t, err)
+	must(t, f.Sync()) // a crash leaves it as it is
 }
 
 func flip(t testing.TB, m *vfs.MemFS, name string, bit int64) {

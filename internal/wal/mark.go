@@ -53,7 +53,7 @@ func (l *Log) mark(generation uint64) error {
 		}
 	default:
 		if err := l.fs.Rename(markName(l.dir, l.marked), name); err != nil {
-			return fmt.Errorf("change the mark of the log: %w", err)
+			return fmt.Errorf("change the mark of the log: %w", orFull(err))
 		}
 	}
 	if err := l.fs.SyncDir(l.dir); err != nil {

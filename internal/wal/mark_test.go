@@ -1,6 +1,7 @@
 package wal
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -44,6 +45,65 @@ func TestMissingNewestSegmentsAreNoticed(t *testing.T) {
 			if got := replayed(t, recovery(t, m), nil); len(got) != left+1 || got[left] != fmt.Sprintf("0/%d:new", left+1) {
 				t.Errorf("%d are gone: then there are %d records, not %d", gone, len(got), left+1)
 			}
+		}
+	}
+}
+
+// What is left when all segments with records are gone is no empty log.
+func TestASegmentMadeAheadIsNoLog(t *testing.T) {
+	for _, records := range []int{1, 30} {
+		m := vfs.Mem()
+		l := start(t, m, options(1, 1))
+		for range records {
+			add(t, l, 0, strings.Repeat("x", 3000))
+			must(t, l.Commit())
+		}
+		l.wanted.Store(true)
+		must(t, l.prepareNext())
+		must(t, l.Close())
+		for _, seg := range l.segments {
+			must(t, m.Remove(seg.name))
+		}
+		_, err := Recover(m, dir, RecoverOptions{Base: []Point{{Last: noBound}}})
+		if c := corruption(t, err); c.File != l.segments[len(l.segments)-1].name {
+			t.Errorf("after %d records: %v", records, err)
+		}
+		r, err := Recover(m, dir, RecoverOptions{AcceptLoss: true})
+		must(t, err)
+		if l, err = r.Start(options(2, 1)); err == nil {
+			add(t, l, 0, "new")
+			err = l.Close()
+		}
+		if got := replayed(t, recovery(t, m), nil); err != nil || len(got) != 1 {
+			t.Errorf("after %d records: then there is %q, %v", records, got, err)
+		}
+	}
+}
+
+// A disk that has no room for the mark is full, and not broken.
+func TestAMarkThatFindsNoRoomIsTriedAgain(t *testing.T) {
+	for _, kind := range []vfs.OpKind{vfs.OpCreate, vfs.OpRename} { // of the first, and of later ones
+		m, full := vfs.Mem(), kind == vfs.OpCreate
+		disk := vfs.Faults(m, func(op vfs.Op) (f vfs.Fault) {
+			if full && op.Kind == kind && strings.Contains(op.Name, markPrefix) {
+				f.Err = vfs.ErrNoSpace
+			}
+			return f
+		})
+		l := start(t, disk, options(1, 1))
+		add(t, l, 0, strings.Repeat("x", 100))
+		for full = true; l.Commit() == nil; {
+			add(t, l, 0, strings.Repeat("x", 3000))
+		}
+		if err := l.Commit(); !errors.Is(err, ErrDiskFull) || l.Err() != nil || !l.DiskFull() {
+			t.Errorf("without room: %v, %v", err, l.Err())
+		}
+		full = false
+		must(t, l.Commit())
+		last := l.Stream(0).Last()
+		must(t, l.Close())
+		if r := recovery(t, m.Crash(1)); r.Last(0) != last {
+			t.Errorf("%d of %d records are there", r.Last(0), last)
 		}
 	}
 }

@@ -40,14 +40,18 @@ const standingTries = 4
 // standing finds the next place in a segment at which it is known where the streams
 // stand; nil: there is none.
 func (r *Recovery) standing(segs []*segment, from place) ([]state, place, error) {
-	seg := segs[from.i]
-	s, err := scan(r.fs, seg, seg.size)
+	// What is behind the end that the next segment tells was never in the log.
+	limit, _, _, err := r.endOf(segs, from.i)
+	if err != nil {
+		return nil, from, err
+	}
+	s, err := scan(r.fs, segs[from.i], limit)
 	if err != nil {
 		return nil, from, err
 	}
 	defer s.close()
 	tries := standingTries
-	for off := from.off; off+pageSize <= seg.size && tries > 0; off += pageSize {
+	for off := from.off; off < limit && tries > 0; off += pageSize {
 		b, ok, err := s.block(off)
 		if err != nil || !ok {
 			continue

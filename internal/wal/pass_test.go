@@ -338,3 +338,34 @@ func TestReadingEndsWhereAFirstPageCantBeRead(t *testing.T) {
 		}
 	}
 }
+
+// What a power loss left behind the end of a segment is passed over with damage before it: at
+// such a block reading does not go on, as the next segment would seem to be of no use.
+func TestReadingDoesNotGoOnInATornTail(t *testing.T) {
+	m := vfs.Mem()
+	o := options(1, 1)
+	o.SegmentBytes = 64 << 10
+	l := start(t, m, o)
+	must(t, l.Stream(0).Fork(Fork{1, 2, 1}))
+	for range 10 { // more than half of the segment, so that the rest stays
+		add(t, l, 0, "a")
+		must(t, l.Commit())
+	}
+	base := []Point{{l.Stream(0).Last(), l.Stream(0).History()}}
+	seg := l.segments[0]
+	damaged, torn := seg.end-1, pageUp(seg.end)
+	add(t, l, 0, strings.Repeat("t", 2*pageSize))
+	must(t, l.Close())
+	edit(t, m, seg.name, torn+pageSize, func(b []byte) { clear(b) })
+
+	l = start(t, m, options(2, 1))
+	must(t, l.Stream(0).Fork(Fork{1, 3, l.Stream(0).Last() + 1}))
+	add(t, l, 0, "new")
+	must(t, l.Close())
+	flip(t, m, seg.name, 8*damaged)
+	r, err := Recover(m, dir, RecoverOptions{Base: base})
+	must(t, err)
+	if got := replayed(t, r, afterBase(base)); len(got) != 1 || got[0] != "0/11:new" || len(r.Passed) != 1 {
+		t.Errorf("%.100q is read, past %v", got, r.Passed)
+	}
+}

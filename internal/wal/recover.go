@@ -131,6 +131,10 @@ func (r *Recovery) read(found listing) error {
 			return err
 		}
 	}
+	if len(segs) > 0 && segs[0].generation > 1 && len(r.shards) == 0 {
+		// A log never begins with a segment that was only made ahead.
+		return &CorruptError{segmentName(r.dir, segs[0].generation-1), 0, "the segment is missing"}
+	}
 	return nil
 }
 
