@@ -39,6 +39,8 @@ var (
 	Dir                       = handle("dir")
 	LogFile                   = handle("logfile")
 	LogLevel                  = handle("loglevel")
+	ShutdownOnSigint          = handle("shutdown-on-sigint")
+	ShutdownOnSigterm         = handle("shutdown-on-sigterm")
 	Databases                 = handle("databases")
 	Compatibility             = handle("compatibility")
 	HZ                        = handle("hz")

@@ -13,7 +13,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bowline-kv/bowline/internal/config"
@@ -68,6 +70,7 @@ type Node struct {
 	snapshots  *snapshots
 	stop       chan struct{}
 	interrupt  <-chan struct{}
+	loaded     atomic.Bool // Start is over, which interrupt would have ended
 	stopOnce   sync.Once
 	asked      sync.Once     // SHUTDOWN
 	done       chan struct{} // closed when a client's SHUTDOWN has been carried out
@@ -127,6 +130,7 @@ func Start(o Options) (*Node, error) {
 			return nil, errors.Join(err, n.Stop(ctx))
 		}
 	}
+	n.loaded.Store(true)
 	return n, nil
 }
 
@@ -364,14 +368,35 @@ func (n *Node) Stop(ctx context.Context) error {
 	return errors.Join(err, n.durable.close())
 }
 
-// ended says that the node has no time to load any more.
-func (n *Node) ended() bool {
+// PrepareStop saves before a stop by a signal, as the words of a setting say:
+// [config.ShutdownOnSigint] or [config.ShutdownOnSigterm]. An error says that the data can't be
+// saved, and that the node goes on.
+func (n *Node) PrepareStop(setting *config.Param) error {
+	if n.stopping() {
+		return nil
+	}
+	words := strings.Fields(n.cfg.String(setting))
+	return n.server.PrepareStop(server.LastSave{
+		Save: slices.Contains(words, "save"), NoSave: slices.Contains(words, "nosave"), Force: slices.Contains(words, "force"),
+	})
+}
+
+// stopping says that Stop was called.
+func (n *Node) stopping() bool {
 	select {
 	case <-n.stop:
 		return true
-	case <-n.interrupt:
-		return true
 	default:
 		return false
+	}
+}
+
+// ended says that the node has no time to load any more.
+func (n *Node) ended() bool {
+	select {
+	case <-n.interrupt:
+		return n.stopping() || !n.loaded.Load()
+	default:
+		return n.stopping()
 	}
 }
