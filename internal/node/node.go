@@ -203,6 +203,7 @@ func (n *Node) build(o Options, p place) error {
 	}
 	n.driver = newDriver(driver)
 	n.durable.followSettings()
+	o.Config.OnChange(config.DBFilename, n.snapshots.follow)
 	o.Config.OnChange(config.Timeout, func() error {
 		n.driver.LimitsChanged()
 		return nil
@@ -365,6 +366,7 @@ func (n *Node) Stop(ctx context.Context) error {
 		}
 	})
 	n.snapshots.running.Wait()
+	n.snapshots.release()
 	return errors.Join(err, n.durable.close())
 }
 

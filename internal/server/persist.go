@@ -265,8 +265,8 @@ func (srv *Server) KeepsSnapshots() bool {
 	return given(config.Dir) || given(config.Save) && len(srv.cfg.SavePoints(config.Save)) > 0
 }
 
-// savesOnStop says whether the settings ask for a snapshot at the end.
-func (srv *Server) savesOnStop() bool {
+// SavesOnStop says whether the settings ask for a snapshot at the end.
+func (srv *Server) SavesOnStop() bool {
 	return srv.KeepsSnapshots() && len(srv.cfg.SavePoints(config.Save)) > 0
 }
 

@@ -21,7 +21,7 @@ func (srv *Server) PrepareStop(o LastSave) error {
 	s.mu.Lock()
 	kept := s.stopped || s.partial && !o.Save // the file that is there
 	s.mu.Unlock()
-	save := o.Save || !o.NoSave && srv.savesOnStop()
+	save := o.Save || !o.NoSave && srv.SavesOnStop()
 	if kept || s.state.Load()&stateLoading != 0 {
 		save = false
 	}
@@ -67,7 +67,7 @@ func (srv *Server) FinalSave() error {
 	changes := srv.changes()
 	s := &srv.saving
 	s.mu.Lock()
-	wanted := s.onStop == always || s.onStop == bySettings && srv.savesOnStop()
+	wanted := s.onStop == always || s.onStop == bySettings && srv.SavesOnStop()
 	saved := s.saves > 0 && !s.failed && s.changes == changes
 	loading := s.state.Load()&stateLoading != 0
 	kept := s.stopped || s.partial // the file that is there
