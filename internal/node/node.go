@@ -83,6 +83,9 @@ type Node struct {
 // clients are told of that meanwhile. When it returns an error nothing is left
 // running. A node that was stopped before its data was loaded is no error.
 func Start(o Options) (*Node, error) {
+	if err := checkPromises(o.Config); err != nil {
+		return nil, err
+	}
 	place, err := findPlace(o)
 	if err != nil {
 		return nil, err
@@ -204,6 +207,9 @@ func (n *Node) build(o Options, p place) error {
 	n.driver = newDriver(driver)
 	n.durable.followSettings()
 	o.Config.OnChange(config.DBFilename, n.snapshots.follow)
+	for _, p := range []*config.Param{config.MinReplicasToWrite, config.MinReplicasMaxLag} {
+		o.Config.OnChange(p, func() error { return checkReplicas(o.Config) })
+	}
 	o.Config.OnChange(config.Timeout, func() error {
 		n.driver.LimitsChanged()
 		return nil
