@@ -90,6 +90,13 @@ func Start(o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	others := 0
+	if place.cluster != nil {
+		others = place.cluster.Len() - 1
+	}
+	if err := fitClients(o.Config, others, o.Log); err != nil {
+		return nil, err
+	}
 	secure, err := newKeeper(o.Config, o.Log, len(o.TLSListeners) > 0)
 	if err != nil {
 		return nil, err
