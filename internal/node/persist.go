@@ -202,7 +202,7 @@ func (f *snapshots) Recover(newLoader func() *shard.Loader) (unsaved bool, err e
 	if f.durable.wanted() {
 		return f.durable.recover(newLoader)
 	}
-	if err := f.durable.unread(); err != nil {
+	if err := errors.Join(f.durable.unread(), f.durable.redisLogUnread()); err != nil {
 		return false, err
 	}
 	return false, f.load(f.path(), newLoader())
@@ -215,7 +215,9 @@ func (f *snapshots) unread() {
 	if file, err := f.fs.Open(path); err == nil {
 		file.Close()
 	} else if path = f.durable.dir(); !wal.Exists(f.fs, path) {
-		return
+		if path, err = f.durable.redisLog(); path == "" || err != nil {
+			return
+		}
 	}
 	f.log.Warn("what an earlier run has left is not loaded: no setting says that data is kept", "path", path,
 		"settings", strings.Join([]string{config.Dir.Name, config.Save.Name, config.AppendOnly.Name, config.Durability.Name}, " "))
