@@ -58,7 +58,7 @@ func TestALockLeavesTheFileOfAnotherAlone(t *testing.T) {
 }
 
 // Of many that come and go, one at a time has the lock.
-func TestALockIsOneProcesssAtATime(t *testing.T) {
+func TestALockIsHeldByOneAtATime(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	var held, taken atomic.Int64
 	var running sync.WaitGroup
