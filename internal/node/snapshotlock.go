@@ -36,7 +36,7 @@ func (e *sharedError) Unwrap() error { return e.error }
 
 // Hint says how to start all the same.
 func (*sharedError) Hint() string {
-	return "give each node a dir of its own, or another dbfilename"
+	return "a node that runs writes it: stop that one, or choose another dir or dbfilename"
 }
 
 // take gets the lock of the snapshot file, until release. Where there can be none, as on
