@@ -56,7 +56,7 @@ func TestUnknownSettingsEndTheStartAndNameTheNearest(t *testing.T) {
 		{"conf", nil, []string{"--config", conf}, conf + `:3: unknown key "maxcleints", did you mean "maxclients"?`},
 		{"environment", []string{"BOWLINE_MAXCLEINTS=5"}, nil, `BOWLINE_MAXCLEINTS: unknown key "BOWLINE_MAXCLEINTS", did you mean "BOWLINE_MAXCLIENTS"?`},
 		{"flag", nil, []string{"--maxcleints", "5"}, "unknown flag: --maxcleints, did you mean --maxclients?"},
-		{"value", nil, []string{"--maxclients", "many"}, "--maxclients: maxclients: "},
+		{"value", nil, []string{"--maxclients", "many"}, "--maxclients: "},
 		{"file", nil, []string{"--config", filepath.Join(t.TempDir(), "none")}, "no such file or directory"},
 	}
 	for _, test := range tests {

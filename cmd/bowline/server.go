@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -105,6 +106,10 @@ func serve(c *cobra.Command, cfg *config.Config, file string) error {
 	if idle := cfg.WithoutEffect(); len(idle) > 0 {
 		log.Warn("these settings have no effect here", "settings", strings.Join(idle, " "))
 	}
+	// Not by the context, which ends once: a node that can't save its data goes on.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
 	n, err := node.Start(node.Options{Config: cfg, Version: version, Log: log, ConfigFile: file, Interrupt: c.Context().Done()})
 	if err != nil {
 		return err
@@ -112,10 +117,7 @@ func serve(c *cobra.Command, cfg *config.Config, file string) error {
 	for _, a := range n.Addrs() {
 		log.Info("ready to accept connections", "address", a.String(), "version", version, "pid", os.Getpid())
 	}
-	select {
-	case <-c.Context().Done():
-	case <-n.Done(): // a client's SHUTDOWN
-	}
+	awaitStop(n, signals, log)
 	log.Info("stopping")
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
@@ -124,4 +126,24 @@ func serve(c *cobra.Command, cfg *config.Config, file string) error {
 	}
 	log.Info("stopped")
 	return nil
+}
+
+// awaitStop waits until a client's SHUTDOWN has stopped the node, or a signal is to.
+func awaitStop(n *node.Node, signals <-chan os.Signal, log *slog.Logger) {
+	for {
+		select {
+		case <-n.Done():
+			return
+		case s := <-signals:
+			setting := config.ShutdownOnSigterm
+			if s == os.Interrupt {
+				setting = config.ShutdownOnSigint
+			}
+			err := n.PrepareStop(setting)
+			if err == nil {
+				return
+			}
+			log.Error("the data can't be saved, so the node goes on", "signal", s.String(), "setting", setting.Name, "error", err)
+		}
+	}
 }

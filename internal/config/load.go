@@ -98,6 +98,9 @@ func (c *Config) load(name string, values []string, origin string, from *source)
 	now := *c.now.Load()
 	v, err := p.parse(now[p.index], words)
 	if err != nil {
+		if origin == "--"+p.Name || origin == environmentPrefix+environmentName(p.Name) {
+			return fmt.Errorf("%s: %w", origin, err)
+		}
 		return fmt.Errorf("%s: %s: %w", origin, p.Name, err)
 	}
 	v.origin = origin

@@ -200,7 +200,7 @@ func TestEnvironmentIsRead(t *testing.T) {
 		"BOWLINE_MAX_CLIENTS=5":  `BOWLINE_MAX_CLIENTS: unknown key "BOWLINE_MAX_CLIENTS", did you mean "BOWLINE_MAXCLIENTS"?`,
 		"BOWLINE_maxclients=5":   "unknown key",
 		"BOWLINE_=5":             "unknown key",
-		"BOWLINE_MAXCLIENTS=abc": "BOWLINE_MAXCLIENTS: maxclients: argument couldn't be parsed into an integer",
+		"BOWLINE_MAXCLIENTS=abc": "BOWLINE_MAXCLIENTS: argument couldn't be parsed into an integer",
 	} {
 		if err := New().LoadEnviron([]string{entry}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", entry, err, want)

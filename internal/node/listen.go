@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/bowline-kv/bowline/internal/config"
 	"github.com/bowline-kv/bowline/internal/netdrive"
@@ -78,7 +79,13 @@ func listenTCP(address string, port int) (net.Listener, error) {
 
 // listenUnix opens a socket file, in place of one that a dead process left.
 func listenUnix(path string, perm fs.FileMode) (net.Listener, error) {
-	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == fs.ModeSocket {
+	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(path) > most {
+		return nil, fmt.Errorf("open unix socket: a path of %d bytes is too long, the system takes %d: %s", len(path), most, path)
+	}
+	switch info, err := os.Lstat(path); {
+	case err == nil && info.Mode().Type() != fs.ModeSocket:
+		return nil, fmt.Errorf("open unix socket %s: there is a file, and it is no socket", path)
+	case err == nil:
 		if c, err := net.Dial("unix", path); err == nil {
 			c.Close()
 			return nil, fmt.Errorf("open unix socket %s: another process is listening on it", path)

@@ -13,7 +13,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bowline-kv/bowline/internal/config"
@@ -68,6 +70,7 @@ type Node struct {
 	snapshots  *snapshots
 	stop       chan struct{}
 	interrupt  <-chan struct{}
+	loaded     atomic.Bool // Start is over, which interrupt would have ended
 	stopOnce   sync.Once
 	asked      sync.Once     // SHUTDOWN
 	done       chan struct{} // closed when a client's SHUTDOWN has been carried out
@@ -80,8 +83,18 @@ type Node struct {
 // clients are told of that meanwhile. When it returns an error nothing is left
 // running. A node that was stopped before its data was loaded is no error.
 func Start(o Options) (*Node, error) {
+	if err := checkPromises(o.Config); err != nil {
+		return nil, err
+	}
 	place, err := findPlace(o)
 	if err != nil {
+		return nil, err
+	}
+	others := 0
+	if place.cluster != nil {
+		others = place.cluster.Len() - 1
+	}
+	if err := fitClients(o.Config, others, o.Log); err != nil {
 		return nil, err
 	}
 	secure, err := newKeeper(o.Config, o.Log, len(o.TLSListeners) > 0)
@@ -127,6 +140,7 @@ func Start(o Options) (*Node, error) {
 			return nil, errors.Join(err, n.Stop(ctx))
 		}
 	}
+	n.loaded.Store(true)
 	return n, nil
 }
 
@@ -199,6 +213,10 @@ func (n *Node) build(o Options, p place) error {
 	}
 	n.driver = newDriver(driver)
 	n.durable.followSettings()
+	o.Config.OnChange(config.DBFilename, n.snapshots.follow)
+	for _, p := range []*config.Param{config.MinReplicasToWrite, config.MinReplicasMaxLag} {
+		o.Config.OnChange(p, func() error { return checkReplicas(o.Config) })
+	}
 	o.Config.OnChange(config.Timeout, func() error {
 		n.driver.LimitsChanged()
 		return nil
@@ -361,17 +379,39 @@ func (n *Node) Stop(ctx context.Context) error {
 		}
 	})
 	n.snapshots.running.Wait()
+	n.snapshots.release()
 	return errors.Join(err, n.durable.close())
+}
+
+// PrepareStop saves before a stop by a signal, as the words of a setting say:
+// [config.ShutdownOnSigint] or [config.ShutdownOnSigterm]. An error says that the data can't be
+// saved, and that the node goes on.
+func (n *Node) PrepareStop(setting *config.Param) error {
+	if n.stopping() {
+		return nil
+	}
+	words := strings.Fields(n.cfg.String(setting))
+	return n.server.PrepareStop(server.LastSave{
+		Save: slices.Contains(words, "save"), NoSave: slices.Contains(words, "nosave"), Force: slices.Contains(words, "force"),
+	})
+}
+
+// stopping says that Stop was called.
+func (n *Node) stopping() bool {
+	select {
+	case <-n.stop:
+		return true
+	default:
+		return false
+	}
 }
 
 // ended says that the node has no time to load any more.
 func (n *Node) ended() bool {
 	select {
-	case <-n.stop:
-		return true
 	case <-n.interrupt:
-		return true
+		return n.stopping() || !n.loaded.Load()
 	default:
-		return false
+		return n.stopping()
 	}
 }

@@ -94,9 +94,9 @@ func (ps *peers) run(p *peer) {
 		case <-ps.stop:
 			return
 		case first := <-p.queue:
-			if err := ps.carry(p, first); err != nil {
+			if lost, err := ps.carry(p, first); err != nil {
 				p.mu.Lock()
-				lost := p.lost
+				lost += p.lost
 				p.lost = 0
 				p.mu.Unlock()
 				ps.log.Warn("link to another node broke", "peer", p.member.Host, "port", p.member.Port, "error", err, "messages_lost", lost)
@@ -106,19 +106,18 @@ func (ps *peers) run(p *peer) {
 }
 
 // carry opens a connection and writes messages until it breaks or the node
-// stops.
-func (ps *peers) carry(p *peer, first []byte) error {
+// stops. lost is how many of them were not answered; some may have arrived.
+func (ps *peers) carry(p *peer, first []byte) (lost int, err error) {
 	nc, err := ps.dial(p.member)
 	if err != nil {
 		select {
 		case <-ps.stop:
 		case <-time.After(peerRetry):
 		}
-		return err
+		return 1, err
 	}
-	defer nc.Close()
-	ended := make(chan error, 1)
-	go func() { ended <- passReplies(nc) }()
+	a := answers{done: make(chan struct{})}
+	go a.read(nc)
 	w := bufio.NewWriterSize(nc, 64<<10)
 	if password := ps.cfg.String(config.MasterAuth); password != "" {
 		user := ps.cfg.String(config.MasterUser)
@@ -127,20 +126,34 @@ func (ps *peers) carry(p *peer, first []byte) error {
 		}
 		w.Write(resp.AppendCommandStrings(nil, "AUTH", user, password))
 	}
-	message := first
+	sent, err := ps.write(p, first, nc, w, a.done)
+	nc.Close()
+	<-a.done
+	if errors.Is(err, errLinkEnded) {
+		err = a.err
+	}
+	return sent - a.messages, err
+}
+
+// errLinkEnded says that nothing is answered any more.
+var errLinkEnded = errors.New("the link ended")
+
+// write writes messages until the connection breaks, ended is closed or the node stops.
+func (ps *peers) write(p *peer, message []byte, nc net.Conn, w *bufio.Writer, ended <-chan struct{}) (sent int, err error) {
 	for {
 		nc.SetWriteDeadline(time.Now().Add(peerTimeout))
 		w.Write(message) // an error stays until Flush
+		sent++
 		if len(p.queue) == 0 {
 			if err := w.Flush(); err != nil {
-				return err
+				return sent, err
 			}
 		}
 		select {
 		case <-ps.stop:
-			return w.Flush()
-		case err := <-ended:
-			return err
+			return sent, w.Flush()
+		case <-ended:
+			return sent, errLinkEnded
 		case message = <-p.queue:
 		}
 	}
@@ -167,17 +180,28 @@ var (
 	errNoPort    = errors.New("tls-cluster is no, but the cluster map gives this node a TLS port only")
 )
 
-// passReplies reads replies until the connection breaks. They are counts, which
-// nobody needs; an error is told.
-func passReplies(nc net.Conn) error {
+// answers are the replies of a link. Those to messages are numbers, which nobody needs;
+// an error is told.
+type answers struct {
+	done     chan struct{} // closed when there are no more; the rest is set then
+	messages int
+	err      error
+}
+
+// read reads replies until the connection breaks.
+func (a *answers) read(nc net.Conn) {
+	defer close(a.done)
 	lines := bufio.NewScanner(nc)
 	for lines.Scan() {
-		if text, refused := strings.CutPrefix(lines.Text(), "-"); refused {
-			return fmt.Errorf("refused, nodes log in by masteruser and masterauth: %s", text)
+		switch text := lines.Text(); {
+		case strings.HasPrefix(text, "-"):
+			a.err = fmt.Errorf("refused, nodes log in by masteruser and masterauth: %s", text[1:])
+			return
+		case strings.HasPrefix(text, ":"):
+			a.messages++
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return err
+	if a.err = lines.Err(); a.err == nil {
+		a.err = io.EOF
 	}
-	return io.EOF
 }

@@ -34,6 +34,7 @@ type snapshots struct {
 	// running counts what Go has started.
 	running sync.WaitGroup
 	durable *durable
+	locks   snapshotLocks
 }
 
 // errGivenUp is why a snapshot was not written to its end.
@@ -51,8 +52,13 @@ func (f *snapshots) Write(s *shard.Snapshot, stop func() bool) error {
 	path := f.path()
 	began := f.now()
 	mark := f.durable.appended() // a little behind the cut
-	bytes, err := f.replace(path, s, stop)
+	err := f.take(path)
+	var bytes int64
 	if err == nil {
+		bytes, err = f.replace(path, s, stop)
+	}
+	if err == nil {
+		f.release(path, f.path())
 		err = f.durable.based(&base{path, bytes, s.Cut(), s.Histories()}, mark)
 	}
 	p := s.Progress()
@@ -188,10 +194,15 @@ func (f *snapshots) Recover(newLoader func() *shard.Loader) (unsaved bool, err e
 	if err := vfs.MakeDir(f.fs, filepath.Dir(f.path())); err != nil {
 		return false, fmt.Errorf("make the directory of the snapshot file: %w", err)
 	}
+	if f.durable.wanted() || f.durable.n.server.SavesOnStop() {
+		if err := f.take(f.path()); err != nil {
+			return false, err
+		}
+	}
 	if f.durable.wanted() {
 		return f.durable.recover(newLoader)
 	}
-	if err := f.durable.unread(); err != nil {
+	if err := errors.Join(f.durable.unread(), f.durable.redisLogUnread()); err != nil {
 		return false, err
 	}
 	return false, f.load(f.path(), newLoader())
@@ -204,7 +215,9 @@ func (f *snapshots) unread() {
 	if file, err := f.fs.Open(path); err == nil {
 		file.Close()
 	} else if path = f.durable.dir(); !wal.Exists(f.fs, path) {
-		return
+		if path, err = f.durable.redisLog(); path == "" || err != nil {
+			return
+		}
 	}
 	f.log.Warn("what an earlier run has left is not loaded: no setting says that data is kept", "path", path,
 		"settings", strings.Join([]string{config.Dir.Name, config.Save.Name, config.AppendOnly.Name, config.Durability.Name}, " "))

@@ -53,7 +53,13 @@ func Repair(o RepairOptions) (*Damage, error) {
 		return nil, err
 	}
 	defer lock.Close()
-	d, err := repair(vfs.OS(), dir, filepath.Join(o.Dir, o.Snapshot), o.Accept)
+	snapshot := filepath.Join(o.Dir, o.Snapshot)
+	snapshotLock, err := lockSnapshot(snapshot)
+	if err != nil {
+		return nil, err
+	}
+	defer snapshotLock.Close()
+	d, err := repair(vfs.OS(), dir, snapshot, o.Accept)
 	if err != nil {
 		return nil, fmt.Errorf("repair: %w", err)
 	}

@@ -265,31 +265,9 @@ func (srv *Server) KeepsSnapshots() bool {
 	return given(config.Dir) || given(config.Save) && len(srv.cfg.SavePoints(config.Save)) > 0
 }
 
-// savesOnStop says whether the settings ask for a snapshot at the end.
-func (srv *Server) savesOnStop() bool {
+// SavesOnStop says whether the settings ask for a snapshot at the end.
+func (srv *Server) SavesOnStop() bool {
 	return srv.KeepsSnapshots() && len(srv.cfg.SavePoints(config.Save)) > 0
-}
-
-// FinalSave is called once no client is served any more: it writes a last snapshot
-// if that is wanted and anything has changed since the one before.
-func (srv *Server) FinalSave() error {
-	srv.endSave()
-	changes := srv.changes()
-	s := &srv.saving
-	s.mu.Lock()
-	wanted := s.onStop == always || s.onStop == bySettings && srv.savesOnStop()
-	saved := s.saves > 0 && !s.failed && s.changes == changes
-	loading := s.state.Load()&stateLoading != 0
-	kept := s.stopped || s.partial // the file that is there
-	s.mu.Unlock()
-	var err error
-	if wanted && !saved && !loading && !kept && srv.process.Snapshots != nil {
-		err = srv.saveNow()
-	}
-	s.mu.Lock()
-	s.stopped = true
-	s.mu.Unlock()
-	return err
 }
 
 // ExpectLoad makes clients be told that the node is loading, until [Server.Load] has

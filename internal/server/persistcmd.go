@@ -153,36 +153,12 @@ func shutdown(w *Worker, s *session.Session, args [][]byte) {
 		s.W.Error(reply.Syntax)
 	case abort:
 		s.W.Error(reply.NoShutdown)
-	case stop == nil || !w.saveBeforeStop(save, noSave) && !force:
+	case stop == nil || w.srv.PrepareStop(LastSave{Save: save, NoSave: noSave, Force: force}) != nil:
 		s.W.Error(reply.ShutdownFailed)
 	default:
 		s.Closing = true
 		stop(s.Remote())
 	}
-}
-
-// saveBeforeStop saves while there is a client who can be told that it failed; what
-// changes until the node has stopped is saved then. While the node is loading
-// there is nothing to be saved.
-func (w *Worker) saveBeforeStop(save, noSave bool) (ok bool) {
-	sv := &w.srv.saving
-	save = save || !noSave && w.srv.savesOnStop()
-	if sv.state.Load()&stateLoading != 0 {
-		save = false
-	}
-	if save {
-		w.srv.endSave() // an older one
-		if w.srv.saveNow() != nil {
-			return false
-		}
-	}
-	sv.mu.Lock()
-	defer sv.mu.Unlock()
-	sv.onStop = never
-	if save {
-		sv.onStop = always
-	}
-	return true
 }
 
 // debugReload saves, forgets everything and loads what was saved.

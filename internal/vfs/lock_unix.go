@@ -16,3 +16,10 @@ func lockFile(f *os.File) error {
 	}
 	return err
 }
+
+// unlock removes the file while others are still kept out: whoever opened it before will
+// see that it has lost its name.
+func unlock(f *os.File, name string) error {
+	_ = os.Remove(name) // it may stay
+	return f.Close()
+}

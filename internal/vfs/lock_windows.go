@@ -15,3 +15,11 @@ func lockFile(f *os.File) error {
 	}
 	return err
 }
+
+// unlock closes the file first, as open files can't be removed: one that is opened by
+// another process meanwhile stays.
+func unlock(f *os.File, name string) error {
+	err := f.Close()
+	_ = os.Remove(name)
+	return err
+}
