@@ -66,7 +66,7 @@ func (w *Worker) queued(s *session.Session, cmd *session.Command, spec *command.
 		s.W.Error(reply.OutOfMemory)
 		return true, rejected
 	}
-	if s.Transaction.Bytes+argBytes(cmd.Args) > w.srv.effectsMax {
+	if s.Transaction.Bytes+cmd.ArgBytes() > w.srv.effectsMax {
 		s.Transaction.Failed = true
 		s.W.Error(reply.TransactionTooLarge)
 		return true, rejected
@@ -81,13 +81,6 @@ func (w *Worker) queued(s *session.Session, cmd *session.Command, spec *command.
 	s.Queue(cmd)
 	s.W.Simple("QUEUED")
 	return true, queuedUp
-}
-
-func argBytes(args [][]byte) (n int) {
-	for _, a := range args {
-		n += len(a)
-	}
-	return n
 }
 
 // servedHere asks, without waiting for EXEC, whether a command that is queued
@@ -262,7 +255,7 @@ func (w *Worker) runQueued(s *session.Session, c *session.Command) *command.Spec
 		return spec
 	}
 	// The effects of some commands are larger than their arguments.
-	if size := w.ctx.EffectBytes(); size > w.srv.effectsMax/2 && spec.Flags&command.FlagWrite != 0 && size+argBytes(c.Args) > w.srv.effectsMax {
+	if size := w.ctx.EffectBytes(); size > w.srv.effectsMax/2 && spec.Flags&command.FlagWrite != 0 && size+c.ArgBytes() > w.srv.effectsMax {
 		s.W.Error(reply.TransactionTooLarge)
 		w.noteError(s.W.B[at:])
 		return spec

@@ -22,6 +22,14 @@ type Command struct {
 	end int // where the command ends in the bytes that the batch was parsed from
 }
 
+// ArgBytes is how many bytes the arguments have together.
+func (c *Command) ArgBytes() (n int) {
+	for _, a := range c.Args {
+		n += len(a)
+	}
+	return n
+}
+
 // Executor runs batches. It belongs to one goroutine at a time.
 type Executor interface {
 	// Execute runs the batch's commands in order, appends one reply for each to

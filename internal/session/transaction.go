@@ -37,10 +37,7 @@ func (s *Session) End() {
 func (s *Session) Queue(c *Command) {
 	t := s.Transaction
 	s.update(func(v *view) { v.queued++ })
-	size := 0
-	for _, a := range c.Args {
-		size += len(a)
-	}
+	size := c.ArgBytes()
 	block := make([]byte, 0, size)
 	args := make([][]byte, len(c.Args))
 	for i, a := range c.Args {
